@@ -35,8 +35,8 @@ class SessionStore(DatabaseStore):
         return session
 
 
-class SessionTokens(SessionTokenStrategy):  # type: ignore[misc]  # allauth has no types
-    """The session tokens of programs (`HEADLESS_TOKEN_STRATEGY`). It finds a session by one query; its base class makes two."""
+class TokenStrategy(SessionTokenStrategy):  # type: ignore[misc]  # allauth has no types
+    """How session tokens of programs are looked up (`HEADLESS_TOKEN_STRATEGY`): by one query, where the base class makes two."""
 
     def lookup_session(self, session_token: str) -> SessionStore | None:
         session = SessionStore(session_token)

@@ -303,7 +303,7 @@ ACCOUNT_PASSWORD_RESET_TOKEN_GENERATOR = "django.contrib.auth.tokens.PasswordRes
 PASSWORD_RESET_TIMEOUT = 60 * 60
 HEADLESS_ONLY = True
 HEADLESS_CLIENTS = ["browser", "app"]
-HEADLESS_TOKEN_STRATEGY = "actors.sessions.SessionTokens"
+HEADLESS_TOKEN_STRATEGY = "actors.sessions.TokenStrategy"
 HEADLESS_FRONTEND_URLS = {
     "account_confirm_email": "/confirm-email/{key}",
     "account_reset_password": "/reset-password",

@@ -87,7 +87,9 @@ class ScheduledTime(Identified):
     state = models.CharField(
         _("state"), max_length=6, choices=[("fired", _("fired")), ("missed", _("missed"))], default="fired"
     )
-    missed = models.PositiveIntegerField(_("missed"), default=0)  # the missed times since the row before, with this one
+    missed = models.PositiveIntegerField(
+        _("missed"), default=0
+    )  # times missed since the row before; with this one, if it was missed
     message_id = models.UUIDField(_("message id"), null=True)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
 

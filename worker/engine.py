@@ -266,11 +266,8 @@ class Engine:
         claim = partial(claim, self.owner, isolated=self._isolated, slots=self._capacity)
         try:
             prepared = await self._db(_claim_and_prepare, claim, self._capacity)
-            request = (
-                prepared.run.earlier_context.vector_request
-                if prepared is not None and prepared.run.earlier_context
-                else None
-            )
+            earlier_context = prepared.run.earlier_context if prepared else None
+            request = earlier_context.vector_request if earlier_context else None
             if prepared is None or request is None:
                 return prepared
             self._preparing.add(prepared.run.id)

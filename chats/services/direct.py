@@ -108,7 +108,8 @@ def hide_direct_chat(actor: Actor, chat_id: UUID) -> None:
 
     Raises `NotFound`, `Forbidden`, and `Conflict` for a chat that can be left.
     """
-    chat = get_chat_for(actor, chat_id, ChatVerb.POST)  # who only reads a chat between agents has no row to hide
+    # `SEE` would include editors who read a chat between agents and are not in it.
+    chat = get_chat_for(actor, chat_id, ChatVerb.POST)
     if not chat.is_direct:
         raise Conflict("Only a direct chat can be hidden.", hints=["Leave the chat instead."])
     ChatActor.objects.filter(chat=chat, actor=actor).update(hidden_seq=chat.version)

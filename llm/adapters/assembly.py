@@ -39,7 +39,7 @@ budget = CharacterBudget()
 
 @dataclass
 class _CallBuilder:
-    """A call whose parts are still arriving. `provider_index` is the index that the provider gave."""
+    """A call whose parts are still arriving, with the index and the id that the provider gave it, if any."""
 
     provider_index: int | None
     provider_id: str

@@ -88,13 +88,14 @@ def build_answer(conversation: DemoConversation, incomplete_call: Call | None) -
             sentences += _build_task_sentences(made, result, language)
         else:
             sentences += _build_sentences("result", language, tool=made.name, result=_shorten(result, 2000))
-    if not sentences and incomplete_call:
-        missing = ", ".join(incomplete_call.missing)
-        sentences = _build_sentences("missing", language, tool=incomplete_call.tool.name, missing=missing)
-    elif not sentences:
-        is_greeting = re.match(r"\W*(?:(?:hi|hello|hey)\b.{0,30}|[你您]好\W*|)$", question, re.I)  # or no text
-        facts = {"name": conversation.name} if is_greeting else {"text": _shorten(question, 160)}
-        sentences = _build_sentences("hello" if is_greeting else "echo", language, **facts)
+    if not sentences:
+        if incomplete_call:
+            missing = ", ".join(incomplete_call.missing)
+            sentences = _build_sentences("missing", language, tool=incomplete_call.tool.name, missing=missing)
+        elif re.match(r"\W*(?:(?:hi|hello|hey)\b.{0,30}|[你您]好\W*|)$", question, re.I):  # a greeting, or no text
+            sentences = _build_sentences("hello", language, name=conversation.name)
+        else:
+            sentences = _build_sentences("echo", language, text=_shorten(question, 160))
     sentences = sentences[: conversation.max_sentences]
     if conversation.is_sub_agent:
         sentences = [*_build_sentences("sub_agent", language, name=conversation.name), *sentences]

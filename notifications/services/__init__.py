@@ -1,6 +1,6 @@
 """The services of notifications."""
 
 from notifications.services.notifying import notify
-from notifications.services.reading import mark_read, mark_read_in_chats
+from notifications.services.reading import mark_read
 
-__all__ = ["mark_read_in_chats", "mark_read", "notify"]
+__all__ = ["mark_read", "notify"]

@@ -327,14 +327,14 @@ class ChatRun(RunKind):
         run = update.row
         rows, message = build_answer_messages(run, event, model, find_mentions=self.is_participant)
         add_llm_step(update, event, model)
-        woken_runs = message_posted.call(run.get_chat(), message) if message and self.is_participant else []
+        rows_of_wakes = message_posted.call(run.get_chat(), message) if message and self.is_participant else []
         if not event.answer.calls and message is None:
             # An answer without a text and without calls would be invisible.
             self.close(update, EMPTY_ANSWER, rows)
         else:
             if not event.answer.calls:
                 finish_run(update)
-            self.save(update, [*record_context(run), *rows, *woken_runs])
+            self.save(update, [*record_context(run), *rows, *rows_of_wakes])
             if not event.answer.calls and self.is_participant:
                 record_history(run, claimed.get_spec(), "completed")
         return build_step_saved(run)

@@ -1,7 +1,7 @@
 /** The lines that differ between two texts. Pure functions. */
 import { type Change, diff } from '@codemirror/merge'
 
-/** Splits a text into the lines that an editor shows: a line break at the end begins another one. */
+/** Splits a text into the lines that an editor shows: a line break at the end begins another one. An empty text has no lines. */
 export const splitEditorLines = (text: string) => (text === '' ? [] : text.split('\n'))
 
 /** The number of distinct lines that can be encoded as characters. Texts with more are treated as completely different. */
