@@ -7,7 +7,7 @@ from events.rows import Response
 
 
 def is_addressed(
-    agent_id: UUID, response: str, *, is_like_person: bool, mentioned: Collection[UUID], answered_author_id: UUID | None
+    agent_id: UUID, response: str, *, is_like_person: bool, mentioned: Collection[UUID], replied_author_id: UUID | None
 ) -> bool:
     """Return whether a message addresses this agent, whose response mode in the chat is `response`.
 
@@ -17,4 +17,4 @@ def is_addressed(
     """
     if agent_id in mentioned:
         return True
-    return is_like_person and (agent_id == answered_author_id or response == Response.ALWAYS)
+    return is_like_person and (agent_id == replied_author_id or response == Response.ALWAYS)

@@ -183,7 +183,6 @@ _fetch = Fetch(
     verbs=ChatVerb,
     # Removing a participant raises the version, so rights are checked again after a wait for the lock if it has risen.
     version="version",
-    prepared=True,
 )
 
 

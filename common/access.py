@@ -78,11 +78,11 @@ def check_verb(row: M | None, allowed: frozenset[V], verb: V, *, see: V, what: s
 
 
 class Fetch(Generic[M, V]):
-    """Fetches one object and checks a right on it, in one query.
+    """Fetches one object and checks a right on it, in one prepared query.
 
-    `rows(principals)` returns the objects of this kind, annotated by `annotate_rights`. `verbs` must have a verb `see`. `version`
-    names a column that rises whenever an actor loses their role on the object: if it has not risen, rights are not checked a
-    second time. `prepared` keeps the compiled query, for objects that are fetched with every message.
+    `rows(principals)` returns the objects of this kind, annotated by `annotate_rights`. It may depend on the ids and kinds of the
+    principals only. `verbs` must have a verb `see`. `version` names a column that rises whenever an actor loses their role on the
+    object: if it has not risen, rights are not checked a second time.
     """
 
     def __init__(
@@ -93,14 +93,12 @@ class Fetch(Generic[M, V]):
         role_verbs: RoleVerbs[V],
         verbs: type[V],
         version: str = "",
-        prepared: bool = False,
     ) -> None:
         self._what = what
         self._rows = rows
         self._role_verbs = role_verbs
         self._verbs = verbs
         self._version = version
-        self._is_prepared = prepared
         self._get_prepared_query = cache(self._prepare)
 
     def __call__(self, actor: Any, id: UUID, verb: V, *, on_behalf_of: Any | None = None, lock: bool = False) -> M:
@@ -116,11 +114,8 @@ class Fetch(Generic[M, V]):
         return row
 
     def _fetch(self, principals: list[Any], id: UUID, verb: V, *, lock: bool = False) -> M:
-        if self._is_prepared:
-            query = self._get_prepared_query(tuple(principal.kind for principal in principals), lock)
-            row = query.first(id, *(principal.pk for principal in principals))
-        else:
-            row = self._build_query(principals, id, lock).first()
+        query = self._get_prepared_query(tuple(principal.kind for principal in principals), lock)
+        row = query.first(id, *(principal.pk for principal in principals))
         allowed = compute_verbs(row, len(principals), self._role_verbs, self._verbs) if row else frozenset[V]()
         return check_verb(row, allowed, verb, see=self._verbs("see"), what=self._what)
 

@@ -402,8 +402,8 @@ class SystemPayload(Payload):
     merge_id: UUID | None = None
     authors: list[str] = []
     # A person who joins: the agent that answers only when mentioned from now on.
-    wake_id: UUID | None = None
-    wake_name: str = ""
+    mention_only_id: UUID | None = None
+    mention_only_name: str = ""
     # A run that was stopped or failed: its error, the person whose own model failed, and the budget that ended it.
     run_id: UUID | None = None
     code: str | None = None

@@ -168,7 +168,10 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
 
     def require_within_limits(self, socket: Socket, text: str | None) -> None:
         """Count a frame of the client. Raises `TooLarge` for one of more than `MAX_FRAME_BYTES`, and `LimitReached` if this socket,
-        or all sockets of its person, send too many. After the first, or `MAX_REFUSED` of the second, the socket is closed.
+        or all sockets of its person, send too many.
+
+        A frame that is too large closes the socket. So does the next frame after `MAX_REFUSED` that the limit of this
+        socket refused.
         """
         if text is not None and len(text.encode()) > limits.MAX_FRAME_BYTES:
             socket.end(TOO_LARGE)

@@ -9,8 +9,8 @@ class LeaseLost(Exception):
 
 
 @dataclass
-class RunNotStartable(Exception):
-    """The database refused the rows that start this run."""
+class RunStartFailed(Exception):
+    """The database refused the rows that start this run. It is queued, and is claimed again until `MAX_FAILURES`."""
 
     run_id: UUID
 

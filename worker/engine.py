@@ -28,7 +28,7 @@ from context.retrieval import Vector
 from embeddings.services import compute_vector
 from events.control import listen_for_stops
 from events.stream import streams
-from runs.errors import LeaseLost, RunNotStartable
+from runs.errors import LeaseLost, RunStartFailed
 from runs.kinds import get_kind
 from runs.kinds.base import PreparedRun
 from runs.models import Run, RunState
@@ -122,7 +122,7 @@ class Engine:
 
     @property
     def executing_ids(self) -> list[UUID]:
-        """The ids of the runs that this process executes, or prepares with the embedding of their request."""
+        """The ids of the runs that this process executes, or for which it computes the vector of their question."""
         return [*self._runners, *tuple(self._preparing)]
 
     @property
@@ -244,7 +244,7 @@ class Engine:
             self._runners[run.id] = runner = Runner(prepared, self._db, self._tool_db, self._answers)
             self.report_states([run])
             if self._stopped_before_execution.get(run.id, False):
-                # Called when `execute` waits for the first time: only then it can be cancelled.
+                # `call_soon`: the runner can be cancelled only once `execute` waits for the first time.
                 self._loop.call_soon(runner.cancel, "stop")
             try:
                 await runner.execute()
@@ -262,7 +262,8 @@ class Engine:
                 await self._claim_refused_runs()
 
     async def _claim(self, claim: Callable[..., Run | None]) -> PreparedRun | None:
-        """Claim and prepare a run. A run that cannot be prepared fails."""
+        """Claim and prepare a run. If older messages are to be found by their meaning, the vector of the question is computed,
+        and the run is prepared a second time, with the messages that match."""
         claim = partial(claim, self.owner, isolated=self._isolated, slots=self._capacity)
         try:
             prepared = await self._db(_claim_and_prepare, claim, self._capacity)
@@ -280,7 +281,7 @@ class Engine:
                 self._preparing.discard(prepared.run.id)
         except (DatabaseError, InterfaceError) as error:
             logger.warning("No run could be claimed: %s", error)
-        except RunNotStartable as error:
+        except RunStartFailed as error:
             logger.exception("Run %s could not be started.", error.run_id)
             # An isolated process tries only once, because it ends after one run.
             if self._failures.add(error.run_id) >= (1 if self._isolated else MAX_FAILURES):
@@ -347,7 +348,7 @@ def _claim_and_prepare(claim: Callable[[], Run | None], capacity: Capacity) -> P
 
 
 def _prepare(run: Run, capacity: Capacity) -> PreparedRun | None:
-    """Prepare a claimed run. A run that cannot be prepared fails."""
+    """Prepare a claimed run. A run that cannot be prepared fails; if the database is the reason, it is queued again."""
     prepared = None
     try:
         prepared = get_kind(run).prepare(run)
@@ -361,7 +362,7 @@ def _prepare(run: Run, capacity: Capacity) -> PreparedRun | None:
             raise
         if isinstance(error, DatabaseError) and is_retryable(error):
             requeue_run(run)
-            raise RunNotStartable(run.id) from error
+            raise RunStartFailed(run.id) from error
         logger.exception("Run %s could not be prepared.", run.id)
         fail_run(run, "internal", INTERNAL)
     finally:

@@ -137,7 +137,7 @@ def join_chat(chat: Chat, actor: Actor, *, added_by: Actor) -> ChatActor | None:
     changes = [change]
     if update is not None:
         agent = update.row.actor
-        facts = {"wake_id": agent.id, "wake_name": agent.name}
+        facts = {"mention_only_id": agent.id, "mention_only_name": agent.name}
         changes.append(update)
     message = build_system_message(chat.id, "MEMBER_JOINED", actor=added_by, target=actor, **facts)
     save_changes(chat.id, [message, *changes])

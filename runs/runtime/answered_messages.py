@@ -21,7 +21,7 @@ def add_answered_messages(update: RowUpdate[Run], since: int) -> None:
     version is `read_to`.
 
     Without a change since the message that woke the agent, it makes no query. Others may have written since, or the agent itself,
-    in an earlier run: then the answer quotes its message, so that a reader can tell which answer belongs to which question.
+    in an earlier run: then the answer is shown as a reply to the message that woke the agent, to tell which question it answers.
     """
     run = update.row
     if run.read_to == run.trigger_seq:
@@ -36,9 +36,9 @@ def add_answered_messages(update: RowUpdate[Run], since: int) -> None:
             continue
         is_like_person = row.kind == Kind.HUMAN or run.get_chat().is_between_agents
         mentioned = [UUID(id) for id in row.mentions or ()]
-        answered = row.answered_author_id
+        replied = row.replied_author_id
         if is_addressed(
-            run.agent_id, mode, is_like_person=is_like_person, mentioned=mentioned, answered_author_id=answered
+            run.agent_id, mode, is_like_person=is_like_person, mentioned=mentioned, replied_author_id=replied
         ):
             found.append(row.id)
     if found:

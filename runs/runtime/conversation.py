@@ -27,7 +27,7 @@ SHORTENED_SECTIONS = ("memory", "pinned", "retrieved", "summary", "events")
 class Conversation:
     """The conversation of a run. If there are `open_calls`, `turns` ends with their assistant turn, and `later_turns` are the turns
     after it. `max_context_tokens`: the most tokens that `turns` may have without the system text. Null: no turn is left out.
-    `sections`: the parts of the system text, as they are now."""
+    `sections`: the parts of the system text, as they are now. `is_answer_cut`: the last answer ended at its length limit."""
 
     turns: list[Turn]
     step: StepId
@@ -36,7 +36,7 @@ class Conversation:
     max_context_tokens: int | None = None
     sections: tuple[Section, ...] = ()
     stop_requested: bool = False
-    is_cut: bool = False
+    is_answer_cut: bool = False
     was_retried: bool = False
     times_shortened: int = 0
     malformed_answers: int = 0
@@ -49,7 +49,7 @@ class Conversation:
         """Add the model's answer. Its calls are open."""
         self.turns.append(Turn("assistant", answer.text, calls=answer.calls))
         self.open_calls = list(answer.calls)
-        self.is_cut = answer.finish == "length"
+        self.is_answer_cut = answer.finish == "length"
         self.was_retried, self.times_shortened = False, 0
         self.advance(saved)
 

@@ -25,7 +25,7 @@ from runs.runtime.steps import (
 class ToolboxProtocol(Protocol):
     """The methods of `runs.runtime.toolbox.Toolbox` that the loop calls."""
 
-    def build_batches(self, calls: Sequence[ToolCall], *, is_cut: bool) -> AsyncGenerator[Batch, None]: ...
+    def build_batches(self, calls: Sequence[ToolCall], *, is_answer_cut: bool) -> AsyncGenerator[Batch, None]: ...
     @property
     def requests(self) -> Sequence[ApprovalRequest]: ...
     @property
@@ -57,7 +57,8 @@ async def run_loop(
     the open calls of the stored conversation are made first. Raises `LLMError`.
     """
     while True:
-        async with aclosing(tools.build_batches(tuple(conversation.open_calls), is_cut=conversation.is_cut)) as batches:
+        calls = tuple(conversation.open_calls)
+        async with aclosing(tools.build_batches(calls, is_answer_cut=conversation.is_answer_cut)) as batches:
             async for batch in batches:
                 if not batch.known:
                     yield ToolsStarted(batch.calls, batch.effect)

@@ -74,19 +74,19 @@ class Toolbox:
     """The ids of the agents from the first one of the tree to this one. They get no tasks of it; their number is its depth."""
     _approved_by: dict[str, Actor | None] = field(default_factory=dict)
 
-    async def build_batches(self, calls: Sequence[ToolCall], *, is_cut: bool) -> AsyncGenerator[Batch, None]:
+    async def build_batches(self, calls: Sequence[ToolCall], *, is_answer_cut: bool) -> AsyncGenerator[Batch, None]:
         """Yield the calls in the model's order as batches: neighbours that only read are one batch, and neighbours that have
         results already, because they were executed before or are refused, are one batch.
 
         Calls that need the decision of a person become `requests`, and those that give other agents tasks become `tasks`; they are
-        in no batch, and neither are calls that write after them. `is_cut`: the answer is incomplete, so all calls are refused.
+        in no batch, and neither are calls that write after them. `is_answer_cut`: the answer is incomplete, so all are refused.
         """
         reads: list[ToolCall] = []
         finished: list[ToolResult] = []
         for asked in calls:
             decided = self.decided_calls.get(asked.id)
             call = replace(asked, arguments=decided.arguments) if decided else asked
-            result = self.known_results.pop(call.id, None) or self._find_refusal(call, is_cut=is_cut)
+            result = self.known_results.pop(call.id, None) or self._find_refusal(call, is_answer_cut=is_answer_cut)
             self.past_calls.append(call)
             self.found.add(call.name)
             is_read = result is None and not self._may_need_consent(call)
@@ -181,7 +181,7 @@ class Toolbox:
         """Return the descriptions of the tools that the next request offers."""
         return build_tool_schemas(self.tools, self.found)
 
-    def _find_refusal(self, call: ToolCall, *, is_cut: bool) -> ToolResult | None:
+    def _find_refusal(self, call: ToolCall, *, is_answer_cut: bool) -> ToolResult | None:
         """Return the result of a call that is refused, else null. The model reads the reason and may call again (RUN12)."""
         text = ""
         before = self.past_calls[-MAX_REPEATS:]
@@ -189,7 +189,7 @@ class Toolbox:
             text = f"At most {MAX_CALLS} calls of one answer are made: not this one, nor any after it."
         elif len(self.past_calls) + self.calls_of_other_runs >= MAX_CALLS_OF_TREE:
             text = f"{MAX_CALLS_OF_TREE} calls were made already, with those of sub-agents; no more are allowed. Answer now."
-        elif is_cut:
+        elif is_answer_cut:
             text = "The answer was cut off by its length limit, so no call was made. Be shorter."
         elif call.name not in self.tools:
             offered = [tool.tool.name for tool in list_offered_tools(self.tools, self.found)]

@@ -11,7 +11,7 @@ from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Coalesce, Now
 
 from common.database import get_violated_constraint, is_database_unavailable
-from runs.errors import LeaseLost, RunNotAllowed, RunNotStartable
+from runs.errors import LeaseLost, RunNotAllowed, RunStartFailed
 from runs.kinds import get_kind
 from runs.kinds.sub_agent import SUB_AGENT
 from runs.models import ISOLATE_AFTER, Run, RunState
@@ -31,7 +31,7 @@ def claim_run(run_id: UUID, owner: str, *, isolated: bool = False, slots: Capaci
     """Claim the oldest queued run of this run's concurrency key, so that the runs of a key keep their order (RUN17).
 
     Return null if the key has no queued run or has an active one, if another worker was faster, or if there is no slot. An
-    `isolated` process claims isolated runs only (ADR 0009). The caller releases the run's slot. Raises `RunNotStartable`.
+    `isolated` process claims isolated runs only (ADR 0009). The caller releases the run's slot. Raises `RunStartFailed`.
     """
     return _claim(partial(NEXT_OF_SAME_KEY.first, run_id), owner, isolated, slots)
 
@@ -60,7 +60,7 @@ def _claim(find_next: Callable[[], Run | None], owner: str, isolated: bool, slot
                 return None  # Another worker was faster.
             if is_database_unavailable(error):
                 raise
-            raise RunNotStartable(waiting.pk) from error
+            raise RunStartFailed(waiting.pk) from error
         finally:
             if committed is None and slots is not None:
                 slots.release_slot(waiting.pk)

@@ -24,7 +24,7 @@ def list_responses(chat):
 
 def get_last_change(chat):
     message = Message.objects.filter(chat=chat, type="MEMBER_JOINED").order_by("-seq")[0]
-    return message.payload.get("wake_id"), message.payload.get("wake_name")
+    return message.payload.get("mention_only_id"), message.payload.get("mention_only_name")
 
 
 def test_the_only_agent_of_a_new_chat_answers_every_message(team, chat):

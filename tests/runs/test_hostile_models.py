@@ -201,8 +201,8 @@ async def test_FAIR5_a_run_makes_two_hundred_calls_at_most():
     made = build_toolbox(lambda tool, ctx, args: "")
     made.past_calls.extend(ToolCall(f"call_{number}", "other", "{}") for number in range(199))
     call = ToolCall("call_x", "it", "{}")
-    assert [batch.known async for batch in made.build_batches([call], is_cut=False)] == [()]
-    [refused] = [batch async for batch in made.build_batches([call], is_cut=False)]
+    assert [batch.known async for batch in made.build_batches([call], is_answer_cut=False)] == [()]
+    [refused] = [batch async for batch in made.build_batches([call], is_answer_cut=False)]
     assert "200 calls" in refused.known[0].text
 
 

@@ -281,7 +281,7 @@ async def test_neighbours_with_known_results_are_one_batch_in_the_order_of_the_m
     names = ["it", "no", "no", "it", "no"]
     calls = [ToolCall(f"call_{index}", name, "{}", index) for index, name in enumerate(names)]
     made.known_results[calls[0].id] = ToolResult(calls[0], "ok", "known")
-    batches = [batch async for batch in made.build_batches(calls, is_cut=False)]
+    batches = [batch async for batch in made.build_batches(calls, is_answer_cut=False)]
     assert [batch.calls for batch in batches] == [tuple(calls[:3]), (calls[3],), (calls[4],)]
     assert [[result.call for result in batch.known] for batch in batches] == [calls[:3], [], [calls[4]]]
 
@@ -292,7 +292,7 @@ async def test_a_call_of_a_tool_that_writes_is_remembered(effect, has_written):
     made = build_toolbox(lambda tool, ctx, args: "")
     made.tools["it"].tool.effect = effect
     assert made.has_written is False
-    [batch] = [batch async for batch in made.build_batches([ToolCall("call_1", "it", "{}")], is_cut=False)]
+    [batch] = [batch async for batch in made.build_batches([ToolCall("call_1", "it", "{}")], is_answer_cut=False)]
     await made.call(batch)
     assert (batch.effect, made.has_written) == (effect, has_written)
 
@@ -322,6 +322,6 @@ async def test_consent_to_a_task_is_looked_up_only_if_the_policy_requires_it(pol
 
     toolbox.find_consent = find_consent
     calls = [ToolCall("call_1", "it", "{}")]
-    assert [batch async for batch in toolbox.build_batches(calls, is_cut=False)] == []
+    assert [batch async for batch in toolbox.build_batches(calls, is_answer_cut=False)] == []
     expected = (["call_1"], 1, 0) if is_asked else ([], 0, 1)
     assert (asked, len(toolbox.requests), len(toolbox.tasks)) == expected

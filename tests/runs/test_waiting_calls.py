@@ -84,7 +84,7 @@ async def test_a_stop_comes_before_asking():
 async def test_where_nobody_can_be_asked_a_call_that_needs_it_is_refused():
     toolbox = build_toolbox(lambda tool, ctx, args: "done")
     toolbox.find_consent = None
-    [batch] = [batch async for batch in toolbox.build_batches([ToolCall("call_1", "it", "{}")], is_cut=False)]
+    [batch] = [batch async for batch in toolbox.build_batches([ToolCall("call_1", "it", "{}")], is_answer_cut=False)]
     assert [(result.status, "nobody can be asked" in result.text) for result in batch.known] == [("rejected", True)]
     assert toolbox.requests == []
 

@@ -166,7 +166,7 @@ def _find_addressed_agents(
             participant.response,
             is_like_person=is_like_person,
             mentioned=mentioned,
-            answered_author_id=answered_id,
+            replied_author_id=answered_id,
         ):
             continue
         refusal = find_reason_not_to_wake(agent)

@@ -49,7 +49,7 @@ export const systemRow = (
     note: '',
     via: '',
     authors: [],
-    wake_name: '',
+    mention_only_name: '',
     summary: '',
     payer_name: '',
     touches: [],

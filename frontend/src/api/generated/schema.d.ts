@@ -6168,6 +6168,10 @@ export interface components {
             /** @default null */
             lines_changed?: number | null;
             /** @default null */
+            mention_only_id?: string | null;
+            /** @default  */
+            mention_only_name: string;
+            /** @default null */
             merge_id?: string | null;
             /** @default null */
             message_id?: string | null;
@@ -6209,10 +6213,6 @@ export interface components {
             version?: number | null;
             /** @default  */
             via: string;
-            /** @default null */
-            wake_id?: string | null;
-            /** @default  */
-            wake_name: string;
         };
         /** @description `reason` is read by the users of the agent. */
         TakedownBodyRequest: {

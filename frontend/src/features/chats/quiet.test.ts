@@ -34,7 +34,7 @@ describe('messages of one action', () => {
   it('do not include joining by oneself or messages with more details', () => {
     expect(isSameAction([added('bob', 0, 'bob')], added('bob', 0, 'bob'))).toBe(false)
     expect(isSameAction([added('alice')], added('bob'))).toBe(false)
-    const wakes = row('MEMBER_JOINED', { actor_id: 'alice', target_id: 'carol', wake_id: 'robin' })
+    const wakes = row('MEMBER_JOINED', { actor_id: 'alice', target_id: 'carol', mention_only_id: 'robin' })
     expect(isSameAction([added('bob')], wakes)).toBe(false)
   })
 

@@ -2,7 +2,8 @@
 import type { MessageRow, SystemMessageRow } from '@/api'
 import { isSameMoment } from '@/lib/time'
 
-/** Returns whether a system message is hidden: a step of a draft, which the workshop shows, or a draft that was never applied. */
+/** Returns whether a system message is hidden: a step of a draft, which the workshop shows, unless an agent made it (`via`); or the
+ * end of a draft that was never applied. */
 export function isHiddenMessage(row: MessageRow): boolean {
   switch (row.type) {
     case 'DRAFT_STARTED':
@@ -42,8 +43,8 @@ export function isSameAction(rows: readonly SystemMessageRow[], row: SystemMessa
     (isByAnother(before) || isBeginningOfChat(before)) &&
     isByAnother(row) &&
     isSameTarget(before, row) &&
-    !before.payload.wake_id &&
-    !row.payload.wake_id &&
+    !before.payload.mention_only_id &&
+    !row.payload.mention_only_id &&
     isSameMoment(first.created_at, row.created_at, isBeginning ? BEGINNING_MINUTES : GROUP_MINUTES)
   )
 }

@@ -55,7 +55,7 @@ describe('a system message', () => {
   })
 
   it('about a person who joins names the agent that answers only when mentioned from now on', () => {
-    const wake = { wake_id: 'r', wake_name: 'Robin' }
+    const wake = { mention_only_id: 'r', mention_only_name: 'Robin' }
     expect(build('MEMBER_JOINED', { ...people, ...wake })).toMatchObject({ key: 'sys.joinedWake' })
     const text = build('MEMBER_JOINED', { actor_name: 'Bob', ...wake })
     expect(text).toMatchObject({ key: 'sys.joinedAloneWake', values: { actor: 'Bob', agent: 'Robin' } })

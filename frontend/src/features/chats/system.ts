@@ -76,7 +76,7 @@ export function buildSystemText(row: SystemMessageRow, getName: GetName, formatL
       ...plainValues(about),
       actor: getName(about.actor_id ?? row.author_id, about.actor_name ?? ''),
       target: getName(about.target_id, about.target_name ?? ''),
-      agent: getName(about.wake_id, about.wake_name ?? ''),
+      agent: getName(about.mention_only_id, about.mention_only_name ?? ''),
       authors: formatList(about.authors ?? []),
       targets: formatList(about.agent_names ?? []),
     },
@@ -121,7 +121,7 @@ function chooseKey(key: SystemTextKey, about: SystemPayload, isBeginning: boolea
   const isAlone = !about.target_id || about.target_id === about.actor_id
   switch (key) {
     case 'sys.joined':
-      return isBeginning ? 'sys.createdAlone' : chooseJoinedKey(isAlone, Boolean(about.wake_id))
+      return isBeginning ? 'sys.createdAlone' : chooseJoinedKey(isAlone, Boolean(about.mention_only_id))
     case 'sys.contextSummarise':
       return contextKeys[about.strategy ?? 'summarise']
     case 'sys.left':
@@ -150,7 +150,7 @@ function chooseWokenKey({ reason, missed }: SystemPayload): SystemTextKey {
   return missed ? 'sys.wokenBySchedulesMissed' : 'sys.wokenBySchedule'
 }
 
-/** `changesResponse`: an agent of the chat (`wake_id`) now answers only messages that mention it, because somebody has joined. */
+/** `changesResponse`: an agent of the chat (`mention_only_id`) now answers only messages that mention it, because somebody has joined. */
 function chooseJoinedKey(isAlone: boolean, changesResponse: boolean): SystemTextKey {
   if (changesResponse) return isAlone ? 'sys.joinedAloneWake' : 'sys.joinedWake'
   return isAlone ? 'sys.joinedAlone' : 'sys.joined'

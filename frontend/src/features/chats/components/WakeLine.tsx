@@ -52,19 +52,19 @@ export function WakeLine({ wakes, isQuiet, onQuietChange, children }: WakeLinePr
             <AgentGroup
               wakes={inNextStep.filter(wake => withSubAgents.includes(wake.agent_id))}
               icon={<CornerDownRight className="i s" aria-hidden />}
-              textBefore="wake.joins"
+              textBefore="wake.steers"
               textAfter="wake.nextNotSubAgents"
             />
             <AgentGroup
               wakes={inNextStep.filter(wake => !withSubAgents.includes(wake.agent_id))}
               icon={<CornerDownRight className="i s" aria-hidden />}
-              textBefore="wake.joins"
+              textBefore="wake.steers"
               textAfter="wake.nextStep"
             />
             <AgentGroup
               wakes={filterByEffect('next_step_or_after')}
               icon={<CornerDownRight className="i s" aria-hidden />}
-              textBefore="wake.joins"
+              textBefore="wake.steers"
               textAfter="wake.nextOrAfter"
             />
             <AgentGroup

@@ -218,7 +218,7 @@ const first = {
   incomplete: 'The answer is not complete.',
   // the preview of woken agents
   'wake.wakes': 'Wakes',
-  'wake.joins': 'Steers',
+  'wake.steers': 'Steers',
   'wake.cannot': 'Cannot answer:',
   'wake.none': 'No agent will answer. @mention one, or reply to one.',
   'wake.noneShort': 'Send without waking',

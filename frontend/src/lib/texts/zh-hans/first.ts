@@ -220,7 +220,7 @@ const first: Record<keyof typeof en, string> = {
   incomplete: '回答未完。',
   // who is woken
   'wake.wakes': '唤醒',
-  'wake.joins': '插话给',
+  'wake.steers': '插话给',
   'wake.cannot': '无法回答：',
   'wake.none': '不会有 Agent 回答。输入 @ 提及一个，或回复它。',
   'wake.noneShort': '发送但不唤醒',

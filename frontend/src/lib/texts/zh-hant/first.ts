@@ -220,7 +220,7 @@ const first: Record<keyof typeof en, string> = {
   incomplete: '回答未完。',
   // who is woken
   'wake.wakes': '喚醒',
-  'wake.joins': '插話給',
+  'wake.steers': '插話給',
   'wake.cannot': '無法回答：',
   'wake.none': '不會有 Agent 回答。輸入 @ 提及一個，或回覆它。',
   'wake.noneShort': '傳送但不喚醒',
