@@ -12,38 +12,12 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
+        ('actors', '__first__'),
         ('auth', '0012_alter_user_first_name_max_length'),
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
+        ('chats', '0001_initial'),
     ]
 
     operations = [
-        migrations.CreateModel(
-            name='LockWaiter',
-            fields=[
-                ('id', models.UUIDField(default=common.ids.new_id, editable=False, primary_key=True, serialize=False, verbose_name='id')),
-                ('wants_notice', models.BooleanField(default=False, verbose_name='wants a notice')),
-                ('requested_at', models.DateTimeField(null=True, verbose_name='requested at')),
-                ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created at')),
-            ],
-            options={
-                'verbose_name': 'waitlist entry',
-                'verbose_name_plural': 'waitlist entries',
-            },
-        ),
-        migrations.CreateModel(
-            name='DraftSnapshot',
-            fields=[
-                ('id', models.UUIDField(default=common.ids.new_id, editable=False, primary_key=True, serialize=False, verbose_name='id')),
-                ('revision', models.PositiveIntegerField(verbose_name='revision')),
-                ('written', models.JSONField(verbose_name='written')),
-                ('reason', models.CharField(choices=[('takeover', 'takeover'), ('merge', 'merge'), ('revise', 'revised by the agent'), ('rebase', 'rebase')], max_length=12, verbose_name='reason')),
-                ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created at')),
-            ],
-            options={
-                'verbose_name': 'earlier text',
-                'verbose_name_plural': 'earlier texts',
-            },
-        ),
         migrations.CreateModel(
             name='AgentGrant',
             fields=[
@@ -56,6 +30,7 @@ class Migration(migrations.Migration):
                 'verbose_name': 'access to an agent',
                 'verbose_name_plural': 'access to agents',
                 'abstract': False,
+                'unique_together': {('user', 'permission', 'content_object')},
             },
         ),
         migrations.CreateModel(
@@ -78,6 +53,7 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name': 'version',
                 'verbose_name_plural': 'versions',
+                'constraints': [models.UniqueConstraint(condition=models.Q(('number__isnull', False)), fields=('agent', 'number'), name='versions_of_agent_numbered_once'), models.CheckConstraint(condition=models.Q(models.Q(('number', None), ('origin', 'applied')), models.Q(models.Q(('origin', 'applied'), _negated=True), ('number__isnull', False)), _connector='OR'), name='only_applied_texts_have_no_number')],
             },
         ),
         migrations.CreateModel(
@@ -95,6 +71,7 @@ class Migration(migrations.Migration):
                 'verbose_name': 'tool in use',
                 'verbose_name_plural': 'tools in use',
                 'ordering': ['position'],
+                'constraints': [models.UniqueConstraint(fields=('spec', 'tool'), name='each_tool_once_per_spec')],
             },
         ),
         migrations.CreateModel(
@@ -117,10 +94,49 @@ class Migration(migrations.Migration):
                 ('requested_by', django.contrib.postgres.fields.ArrayField(base_field=models.UUIDField(), default=list, size=None, verbose_name='requested by')),
                 ('agent', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='drafts', to=settings.AUTH_USER_MODEL, verbose_name='agent')),
                 ('applied', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='agents.agentspec', verbose_name='applied')),
+                ('chat', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='drafts', to='chats.chat', verbose_name='chat')),
+                ('created_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL, verbose_name='created by')),
+                ('lock_holder', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='locked_drafts', to=settings.AUTH_USER_MODEL, verbose_name='lock holder')),
+                ('updated_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL, verbose_name='updated by')),
             ],
             options={
                 'verbose_name': 'draft',
                 'verbose_name_plural': 'drafts',
+                'indexes': [models.Index(condition=models.Q(('ended_at', None)), fields=['lock_holder'], name='drafts_by_lock_holder')],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('ended_at', None)), fields=('chat', 'agent'), name='one_current_draft_per_chat_and_agent'), models.CheckConstraint(condition=models.Q(models.Q(('lock_expires_at', None), ('lock_holder', None)), models.Q(('lock_expires_at__isnull', False), ('lock_holder__isnull', False)), _connector='OR'), name='a_lock_has_holder_and_expiry')],
+            },
+        ),
+        migrations.CreateModel(
+            name='LockWaiter',
+            fields=[
+                ('id', models.UUIDField(default=common.ids.new_id, editable=False, primary_key=True, serialize=False, verbose_name='id')),
+                ('wants_notice', models.BooleanField(default=False, verbose_name='wants a notice')),
+                ('requested_at', models.DateTimeField(null=True, verbose_name='requested at')),
+                ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created at')),
+                ('draft', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='lock_waiters', to='agents.draft', verbose_name='draft')),
+                ('person', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL, verbose_name='person')),
+            ],
+            options={
+                'verbose_name': 'waitlist entry',
+                'verbose_name_plural': 'waitlist entries',
+                'constraints': [models.UniqueConstraint(fields=('draft', 'person'), name='one_waiter_per_draft_and_person')],
+            },
+        ),
+        migrations.CreateModel(
+            name='DraftSnapshot',
+            fields=[
+                ('id', models.UUIDField(default=common.ids.new_id, editable=False, primary_key=True, serialize=False, verbose_name='id')),
+                ('revision', models.PositiveIntegerField(verbose_name='revision')),
+                ('written', models.JSONField(verbose_name='written')),
+                ('reason', models.CharField(choices=[('takeover', 'takeover'), ('merge', 'merge'), ('revise', 'revised by the agent'), ('rebase', 'rebase')], max_length=12, verbose_name='reason')),
+                ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created at')),
+                ('author', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL, verbose_name='author')),
+                ('draft', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='snapshots', to='agents.draft', verbose_name='draft')),
+            ],
+            options={
+                'verbose_name': 'earlier text',
+                'verbose_name_plural': 'earlier texts',
+                'constraints': [models.UniqueConstraint(fields=('draft', 'revision'), name='one_snapshot_per_revision')],
             },
         ),
     ]

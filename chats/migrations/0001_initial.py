@@ -12,10 +12,28 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
+        ('actors', '__first__'),
+        ('auth', '0012_alter_user_first_name_max_length'),
+        ('workspaces', '0001_initial'),
     ]
 
     operations = [
+        migrations.CreateModel(
+            name='Chat',
+            fields=[
+                ('id', models.UUIDField(default=common.ids.new_id, editable=False, primary_key=True, serialize=False, verbose_name='id')),
+                ('version', models.BigIntegerField(default=0, verbose_name='version')),
+                ('title', models.CharField(blank=True, default='', max_length=120, verbose_name='title')),
+                ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created at')),
+                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL, verbose_name='created by')),
+                ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='chats', to='workspaces.workspace', verbose_name='workspace')),
+            ],
+            options={
+                'verbose_name': 'chat',
+                'verbose_name_plural': 'chats',
+                'permissions': [('stop_run_chat', 'Can stop any run here')],
+            },
+        ),
         migrations.CreateModel(
             name='ChatActor',
             fields=[
@@ -26,21 +44,29 @@ class Migration(migrations.Migration):
                 ('joined_at', models.DateTimeField(auto_now_add=True, verbose_name='joined at')),
                 ('ended_at', models.DateTimeField(blank=True, null=True, verbose_name='ended at')),
                 ('removed_at', models.DateTimeField(blank=True, null=True, verbose_name='removed at')),
+                ('actor', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='participants', to=settings.AUTH_USER_MODEL, verbose_name='actor')),
+                ('chat', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='participants', to='chats.chat', verbose_name='chat')),
             ],
             options={
                 'verbose_name': 'participant',
                 'verbose_name_plural': 'participants',
+                'indexes': [models.Index(condition=models.Q(('ended_at', None)), fields=['actor', 'chat'], name='participants_by_actor')],
+                'constraints': [models.UniqueConstraint(fields=('chat', 'actor'), name='one_participant_per_actor'), models.CheckConstraint(condition=models.Q(('wake__in', ['mention', 'always'])), name='wake_known')],
             },
         ),
         migrations.CreateModel(
             name='ChatGrant',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('content_object', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='grants', to='chats.chat', verbose_name='content object')),
+                ('permission', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='auth.permission', verbose_name='permission')),
+                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to=settings.AUTH_USER_MODEL, verbose_name='user')),
             ],
             options={
                 'verbose_name': 'access to a chat',
                 'verbose_name_plural': 'access to chats',
                 'abstract': False,
+                'unique_together': {('user', 'permission', 'content_object')},
             },
         ),
         migrations.CreateModel(
@@ -54,10 +80,13 @@ class Migration(migrations.Migration):
                 ('revoked_at', models.DateTimeField(blank=True, null=True, verbose_name='revoked at')),
                 ('uses', models.PositiveIntegerField(default=0, verbose_name='uses')),
                 ('max_uses', models.PositiveIntegerField(blank=True, null=True, verbose_name='max uses')),
+                ('chat', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='links', to='chats.chat', verbose_name='chat')),
+                ('created_by', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL, verbose_name='created by')),
             ],
             options={
                 'verbose_name': 'link',
                 'verbose_name_plural': 'links',
+                'constraints': [models.CheckConstraint(condition=models.Q(('role__in', ['editor', 'suggester'])), name='link_role_known'), models.CheckConstraint(condition=models.Q(('max_uses', None), ('max_uses__gte', 1), _connector='OR'), name='link_max_uses_positive')],
             },
         ),
         migrations.CreateModel(
@@ -72,25 +101,15 @@ class Migration(migrations.Migration):
                 ('run_id', models.UUIDField(null=True, verbose_name='run id')),
                 ('created_at', models.DateTimeField(verbose_name='created at')),
                 ('edited_at', models.DateTimeField(null=True, verbose_name='edited at')),
+                ('author', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL, verbose_name='author')),
+                ('chat', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='messages', to='chats.chat', verbose_name='chat')),
+                ('reply_to', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='chats.message', verbose_name='reply to')),
             ],
             options={
                 'verbose_name': 'message',
                 'verbose_name_plural': 'messages',
-            },
-        ),
-        migrations.CreateModel(
-            name='Chat',
-            fields=[
-                ('id', models.UUIDField(default=common.ids.new_id, editable=False, primary_key=True, serialize=False, verbose_name='id')),
-                ('version', models.BigIntegerField(default=0, verbose_name='version')),
-                ('title', models.CharField(blank=True, default='', max_length=120, verbose_name='title')),
-                ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created at')),
-                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL, verbose_name='created by')),
-            ],
-            options={
-                'verbose_name': 'chat',
-                'verbose_name_plural': 'chats',
-                'permissions': [('stop_run_chat', 'Can stop any run here')],
+                'indexes': [models.Index(fields=['chat', 'version'], name='messages_by_version'), models.Index(condition=models.Q(('run_id__isnull', False)), fields=['run_id'], name='messages_of_run')],
+                'constraints': [models.UniqueConstraint(fields=('chat', 'seq'), name='one_message_per_seq'), models.CheckConstraint(condition=models.Q(models.Q(('author__isnull', False), ('type__in', ['TEXT_MESSAGE', 'FILE_MESSAGE', 'THINKING', 'TOOL_CALL', 'TOOL_RESPONSE'])), models.Q(models.Q(('type__in', ['TEXT_MESSAGE', 'FILE_MESSAGE', 'THINKING', 'TOOL_CALL', 'TOOL_RESPONSE']), _negated=True), ('author', None)), _connector='OR'), name='no_author_means_system')],
             },
         ),
     ]

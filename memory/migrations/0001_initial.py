@@ -13,9 +13,9 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
+        ('actors', '__first__'),
         ('chats', '0004_message_metadata'),
         ('workspaces', '0003_delete_workspaces'),
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
@@ -34,6 +34,7 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name': 'clearing of a memory',
                 'verbose_name_plural': 'clearings of memories',
+                'constraints': [models.UniqueConstraint(fields=('agent', 'generation'), name='one_clearing_per_generation')],
             },
         ),
         migrations.CreateModel(
@@ -57,6 +58,7 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name': 'history entry',
                 'verbose_name_plural': 'history entries',
+                'indexes': [models.Index(condition=models.Q(('clearing', None)), fields=['agent', '-created_at'], name='history_of_agent')],
             },
         ),
         migrations.CreateModel(
@@ -77,6 +79,7 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name': 'use of a memory',
                 'verbose_name_plural': 'uses of memories',
+                'indexes': [models.Index(fields=['agent', '-created_at'], name='memory_uses_of_agent')],
             },
         ),
         migrations.CreateModel(
@@ -105,6 +108,8 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name': 'note',
                 'verbose_name_plural': 'notes',
+                'indexes': [models.Index(condition=models.Q(('forgotten_at', None)), fields=['agent', '-created_at'], name='notes_of_agent')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('chat__isnull', False), ('scope', events.rows.memory.NoteScope['WORKSPACE']), _connector='OR'), name='note_without_chat_is_everywhere'), models.CheckConstraint(condition=models.Q(('scope__in', [events.rows.memory.NoteScope['CHAT'], events.rows.memory.NoteScope['WORKSPACE']])), name='note_scope_known')],
             },
         ),
         migrations.CreateModel(
@@ -122,34 +127,7 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name': 'earlier note',
                 'verbose_name_plural': 'earlier notes',
+                'constraints': [models.UniqueConstraint(fields=('note', 'revision'), name='one_earlier_note_per_revision')],
             },
-        ),
-        migrations.AddConstraint(
-            model_name='memoryclearing',
-            constraint=models.UniqueConstraint(fields=('agent', 'generation'), name='one_clearing_per_generation'),
-        ),
-        migrations.AddIndex(
-            model_name='historyentry',
-            index=models.Index(condition=models.Q(('clearing', None)), fields=['agent', '-created_at'], name='history_of_agent'),
-        ),
-        migrations.AddIndex(
-            model_name='memoryuse',
-            index=models.Index(fields=['agent', '-created_at'], name='memory_uses_of_agent'),
-        ),
-        migrations.AddIndex(
-            model_name='note',
-            index=models.Index(condition=models.Q(('forgotten_at', None)), fields=['agent', '-created_at'], name='notes_of_agent'),
-        ),
-        migrations.AddConstraint(
-            model_name='note',
-            constraint=models.CheckConstraint(condition=models.Q(('chat__isnull', False), ('scope', events.rows.memory.NoteScope['WORKSPACE']), _connector='OR'), name='note_without_chat_is_everywhere'),
-        ),
-        migrations.AddConstraint(
-            model_name='note',
-            constraint=models.CheckConstraint(condition=models.Q(('scope__in', [events.rows.memory.NoteScope['CHAT'], events.rows.memory.NoteScope['WORKSPACE']])), name='note_scope_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='noterevision',
-            constraint=models.UniqueConstraint(fields=('note', 'revision'), name='one_earlier_note_per_revision'),
         ),
     ]

@@ -11,7 +11,8 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
+        ('actors', '__first__'),
+        ('workspaces', '0001_initial'),
     ]
 
     operations = [
@@ -32,10 +33,13 @@ class Migration(migrations.Migration):
                 ('read_at', models.DateTimeField(null=True, verbose_name='read at')),
                 ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created at')),
                 ('person', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='notifications', to=settings.AUTH_USER_MODEL, verbose_name='person')),
+                ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='workspaces.workspace', verbose_name='workspace')),
             ],
             options={
                 'verbose_name': 'notification',
                 'verbose_name_plural': 'notifications',
+                'indexes': [models.Index(fields=['person', '-created_at'], name='notifications_of'), models.Index(condition=models.Q(('read_at', None)), fields=['person'], name='unread_of')],
+                'constraints': [models.UniqueConstraint(fields=('person', 'event'), name='each_event_once_per_person')],
             },
         ),
     ]

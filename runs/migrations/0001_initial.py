@@ -2,6 +2,7 @@
 
 import common.ids
 import django.contrib.postgres.fields
+import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
@@ -11,8 +12,10 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ('agents', '0002_initial'),
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
+        ('actors', '__first__'),
+        ('agents', '0001_initial'),
+        ('chats', '0001_initial'),
+        ('workspaces', '0001_initial'),
     ]
 
     operations = [
@@ -54,10 +57,22 @@ class Migration(migrations.Migration):
                 ('ended_at', models.DateTimeField(null=True, verbose_name='ended at')),
                 ('job_input', models.JSONField(null=True, verbose_name='job input')),
                 ('answer', models.TextField(blank=True, default='', verbose_name='answer')),
+                ('agent', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='runs', to=settings.AUTH_USER_MODEL, verbose_name='agent')),
+                ('chat', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='runs', to='chats.chat', verbose_name='chat')),
+                ('on_behalf_of', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL, verbose_name='on behalf of')),
+                ('parent', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='children', to='runs.run', verbose_name='parent')),
+                ('payer', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='paid_runs', to='workspaces.workspace', verbose_name='payer')),
+                ('root', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='tree', to='runs.run', verbose_name='root')),
+                ('spec', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='agents.agentspec', verbose_name='spec')),
+                ('stopped_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL, verbose_name='stopped by')),
+                ('triggered_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL, verbose_name='triggered by')),
+                ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='runs', to='workspaces.workspace', verbose_name='workspace')),
             ],
             options={
                 'verbose_name': 'run',
                 'verbose_name_plural': 'runs',
+                'indexes': [models.Index(condition=models.Q(('state__in', ['queued', 'running', 'waiting_child', 'waiting_approval'])), fields=['state', 'lease_until'], name='runs_alive'), models.Index(fields=['chat', '-created_at'], name='runs_of_chat'), models.Index(fields=['concurrency_key', 'state', 'id'], name='runs_by_concurrency_key')],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('state__in', ['running', 'waiting_child'])), fields=('concurrency_key',), name='one_active_run_per_concurrency_key'), models.UniqueConstraint(condition=models.Q(('attempt', 0), ('origin', 'wake'), ('state', 'queued')), fields=('concurrency_key',), name='one_queued_run_per_concurrency_key'), models.UniqueConstraint(condition=models.Q(('origin', 'wake')), fields=('concurrency_key', 'trigger_id'), name='one_run_per_concurrency_key_and_trigger'), models.CheckConstraint(condition=models.Q(('state__in', ['queued', 'running', 'waiting_approval', 'waiting_child', 'completed', 'failed', 'stopped'])), name='run_state_known'), models.CheckConstraint(condition=models.Q(models.Q(('state', 'running'), _negated=True), ('lease_until__isnull', False), _connector='OR'), name='running_run_has_lease'), models.CheckConstraint(condition=models.Q(models.Q(('chat__isnull', False), ('job_input__isnull', True)), models.Q(('chat', None), ('job_input__isnull', False)), _connector='OR'), name='run_has_chat_or_job_input')],
             },
         ),
         migrations.CreateModel(
@@ -74,10 +89,12 @@ class Migration(migrations.Migration):
                 ('result', models.JSONField(default=dict, verbose_name='result')),
                 ('started_at', models.DateTimeField(auto_now_add=True, verbose_name='started at')),
                 ('ended_at', models.DateTimeField(null=True, verbose_name='ended at')),
+                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='steps', to='runs.run', verbose_name='run')),
             ],
             options={
                 'verbose_name': 'step',
                 'verbose_name_plural': 'steps',
+                'constraints': [models.UniqueConstraint(fields=('run', 'number', 'kind', 'index'), name='each_step_once')],
             },
         ),
     ]

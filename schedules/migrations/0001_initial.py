@@ -11,9 +11,9 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
+        ('actors', '__first__'),
         ('chats', '0008_message_words'),
         ('workspaces', '0003_delete_workspaces'),
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
@@ -39,6 +39,8 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name': 'schedule',
                 'verbose_name_plural': 'schedules',
+                'indexes': [models.Index(condition=models.Q(('next_at__isnull', False)), fields=['next_at'], name='schedules_due')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('next_at', None), models.Q(('is_enabled', True), ('paused_reason', '')), _connector='OR'), name='next_at_of_active_schedule')],
             },
         ),
         migrations.CreateModel(
@@ -55,18 +57,7 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name': 'scheduled time',
                 'verbose_name_plural': 'scheduled times',
+                'constraints': [models.UniqueConstraint(fields=('schedule', 'due_at'), name='each_time_once_per_schedule')],
             },
-        ),
-        migrations.AddIndex(
-            model_name='schedule',
-            index=models.Index(condition=models.Q(('next_at__isnull', False)), fields=['next_at'], name='schedules_due'),
-        ),
-        migrations.AddConstraint(
-            model_name='schedule',
-            constraint=models.CheckConstraint(condition=models.Q(('next_at', None), models.Q(('is_enabled', True), ('paused_reason', '')), _connector='OR'), name='next_at_of_active_schedule'),
-        ),
-        migrations.AddConstraint(
-            model_name='scheduledtime',
-            constraint=models.UniqueConstraint(fields=('schedule', 'due_at'), name='each_time_once_per_schedule'),
         ),
     ]

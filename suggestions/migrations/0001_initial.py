@@ -12,34 +12,14 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ('agents', '0002_initial'),
+        ('actors', '__first__'),
+        ('agents', '0001_initial'),
         ('chats', '0001_initial'),
         ('runs', '0001_initial'),
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
+        ('workspaces', '0001_initial'),
     ]
 
     operations = [
-        migrations.CreateModel(
-            name='Suggestion',
-            fields=[
-                ('id', models.UUIDField(default=common.ids.new_id, editable=False, primary_key=True, serialize=False, verbose_name='id')),
-                ('content', models.JSONField(verbose_name='content')),
-                ('touches', models.JSONField(default=list, verbose_name='touches')),
-                ('note', models.CharField(blank=True, default='', max_length=400, verbose_name='note')),
-                ('message_id', models.UUIDField(verbose_name='message id')),
-                ('summary', models.TextField(blank=True, default='', verbose_name='summary')),
-                ('summary_state', models.CharField(choices=[('pending', 'Pending'), ('ready', 'Ready'), ('failed', 'Failed')], default='pending', max_length=8, verbose_name='summary state')),
-                ('summary_error', models.CharField(blank=True, default='', max_length=600, verbose_name='summary error')),
-                ('state', models.CharField(choices=[('pending', 'Pending'), ('accepted', 'Accepted'), ('rejected', 'Rejected'), ('withdrawn', 'Withdrawn'), ('unused', 'Unused')], default='pending', max_length=10, verbose_name='state')),
-                ('decided_at', models.DateTimeField(null=True, verbose_name='decided at')),
-                ('reason', models.CharField(blank=True, default='', max_length=400, verbose_name='reason')),
-                ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created at')),
-            ],
-            options={
-                'verbose_name': 'suggestion',
-                'verbose_name_plural': 'suggestions',
-            },
-        ),
         migrations.CreateModel(
             name='Merge',
             fields=[
@@ -61,10 +41,45 @@ class Migration(migrations.Migration):
                 ('chat', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='merges', to='chats.chat', verbose_name='chat')),
                 ('draft', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='agents.draft', verbose_name='draft')),
                 ('run', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='runs.run', verbose_name='run')),
+                ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='merges', to='workspaces.workspace', verbose_name='workspace')),
             ],
             options={
                 'verbose_name': 'merge',
                 'verbose_name_plural': 'merges',
+                'indexes': [models.Index(fields=['workspace', '-created_at'], name='merges_of_workspace')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ['waiting', 'working', 'done', 'failed', 'stopped'])), name='merge_state_known'), models.CheckConstraint(condition=models.Q(models.Q(('ended_at', None), ('state__in', ('waiting', 'working'))), models.Q(models.Q(('state__in', ('waiting', 'working')), _negated=True), ('ended_at__isnull', False)), _connector='OR'), name='a_merge_that_is_over_has_its_time')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Suggestion',
+            fields=[
+                ('id', models.UUIDField(default=common.ids.new_id, editable=False, primary_key=True, serialize=False, verbose_name='id')),
+                ('content', models.JSONField(verbose_name='content')),
+                ('touches', models.JSONField(default=list, verbose_name='touches')),
+                ('note', models.CharField(blank=True, default='', max_length=400, verbose_name='note')),
+                ('message_id', models.UUIDField(verbose_name='message id')),
+                ('summary', models.TextField(blank=True, default='', verbose_name='summary')),
+                ('summary_state', models.CharField(choices=[('pending', 'Pending'), ('ready', 'Ready'), ('failed', 'Failed')], default='pending', max_length=8, verbose_name='summary state')),
+                ('summary_error', models.CharField(blank=True, default='', max_length=600, verbose_name='summary error')),
+                ('state', models.CharField(choices=[('pending', 'Pending'), ('accepted', 'Accepted'), ('rejected', 'Rejected'), ('withdrawn', 'Withdrawn'), ('unused', 'Unused')], default='pending', max_length=10, verbose_name='state')),
+                ('decided_at', models.DateTimeField(null=True, verbose_name='decided at')),
+                ('reason', models.CharField(blank=True, default='', max_length=400, verbose_name='reason')),
+                ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created at')),
+                ('agent', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='suggestions', to=settings.AUTH_USER_MODEL, verbose_name='agent')),
+                ('author', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL, verbose_name='author')),
+                ('base', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='agents.agentspec', verbose_name='base')),
+                ('chat', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='suggestions', to='chats.chat', verbose_name='chat')),
+                ('decided_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL, verbose_name='decided by')),
+                ('merge', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='suggestions', to='suggestions.merge', verbose_name='merge')),
+                ('saved_as', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='agents.agentspec', verbose_name='saved as')),
+                ('summary_run', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='runs.run', verbose_name='summary run')),
+                ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='suggestions', to='workspaces.workspace', verbose_name='workspace')),
+            ],
+            options={
+                'verbose_name': 'suggestion',
+                'verbose_name_plural': 'suggestions',
+                'indexes': [models.Index(fields=['workspace', 'state', '-created_at'], name='suggestions_of_workspace'), models.Index(fields=['agent', 'state'], name='suggestions_for_agent')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ['pending', 'accepted', 'rejected', 'withdrawn', 'unused'])), name='suggestion_state_known'), models.CheckConstraint(condition=models.Q(models.Q(('state__in', ['accepted', 'unused']), _negated=True), ('merge__isnull', False), _connector='OR'), name='accepted_by_a_merge'), models.CheckConstraint(condition=models.Q(models.Q(('decided_at', None), ('state', 'pending')), models.Q(models.Q(('state', 'pending'), _negated=True), ('decided_at__isnull', False)), _connector='OR'), name='a_decision_has_its_time')],
             },
         ),
     ]

@@ -11,8 +11,8 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
+        ('actors', '__first__'),
         ('workspaces', '0001_initial'),
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
@@ -40,6 +40,7 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name': 'server of tools',
                 'verbose_name_plural': 'servers of tools',
+                'constraints': [models.UniqueConstraint(fields=('workspace', 'name'), name='server_names_unique'), models.CheckConstraint(condition=models.Q(('kind__in', ['http', 'openapi', 'mcp'])), name='server_kind_known'), models.CheckConstraint(condition=models.Q(('auth__in', ['none', 'bearer', 'header', 'basic', 'query', 'oauth'])), name='server_auth_known'), models.CheckConstraint(condition=models.Q(('state__in', ['untested', 'ok', 'failed', 'sign_in'])), name='server_state_known')],
             },
         ),
         migrations.CreateModel(
@@ -84,6 +85,7 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name': 'tool of a workspace',
                 'verbose_name_plural': 'tools of workspaces',
+                'constraints': [models.UniqueConstraint(fields=('workspace', 'name'), name='tool_names_unique'), models.CheckConstraint(condition=models.Q(('effect__in', ['read', 'write'])), name='tool_effect_known'), models.CheckConstraint(condition=models.Q(models.Q(('is_enabled', True), ('off_reason', '')), models.Q(('is_enabled', False), ('off_reason__in', ['editor', 'changed', 'gone'])), _connector='OR'), name='a_tool_that_is_off_has_a_reason')],
             },
         ),
         migrations.CreateModel(
@@ -99,33 +101,5 @@ class Migration(migrations.Migration):
                 'verbose_name_plural': 'policies of tools',
                 'constraints': [models.UniqueConstraint(fields=('workspace', 'tool'), name='one_policy_per_tool'), models.CheckConstraint(condition=models.Q(('policy__in', ['auto', 'ask', 'off'])), name='tool_policy_known')],
             },
-        ),
-        migrations.AddConstraint(
-            model_name='toolserver',
-            constraint=models.UniqueConstraint(fields=('workspace', 'name'), name='server_names_unique'),
-        ),
-        migrations.AddConstraint(
-            model_name='toolserver',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['http', 'openapi', 'mcp'])), name='server_kind_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='toolserver',
-            constraint=models.CheckConstraint(condition=models.Q(('auth__in', ['none', 'bearer', 'header', 'basic', 'query', 'oauth'])), name='server_auth_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='toolserver',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['untested', 'ok', 'failed', 'sign_in'])), name='server_state_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='workspacetool',
-            constraint=models.UniqueConstraint(fields=('workspace', 'name'), name='tool_names_unique'),
-        ),
-        migrations.AddConstraint(
-            model_name='workspacetool',
-            constraint=models.CheckConstraint(condition=models.Q(('effect__in', ['read', 'write'])), name='tool_effect_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='workspacetool',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('is_enabled', True), ('off_reason', '')), models.Q(('is_enabled', False), ('off_reason__in', ['editor', 'changed', 'gone'])), _connector='OR'), name='a_tool_that_is_off_has_a_reason'),
         ),
     ]

@@ -12,9 +12,9 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ('agents', '0002_initial'),
+        ('actors', '__first__'),
+        ('agents', '0001_initial'),
         ('workspaces', '0001_initial'),
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
@@ -34,6 +34,7 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name': 'budget',
                 'verbose_name_plural': 'budgets',
+                'constraints': [models.UniqueConstraint(fields=('workspace', 'scope', 'period', 'subject', 'by_operator'), name='one_budget_per_scope_and_period', nulls_distinct=False), models.CheckConstraint(condition=models.Q(('scope__in', ['workspace', 'person', 'agent', 'run_tree'])), name='budget_scope_known'), models.CheckConstraint(condition=models.Q(models.Q(('period', 'run'), ('scope', 'run_tree')), models.Q(models.Q(('scope', 'run_tree'), _negated=True), ('period__in', ['day', 'month'])), _connector='OR'), name='budget_period_of_scope'), models.CheckConstraint(condition=models.Q(('subject', None), ('scope__in', ['person', 'agent']), _connector='OR'), name='budget_subject_of_scope'), models.CheckConstraint(condition=models.Q(('limit_micro__gte', 0)), name='budget_limit_not_negative')],
             },
         ),
         migrations.CreateModel(
@@ -52,6 +53,7 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name': 'balance',
                 'verbose_name_plural': 'balances',
+                'constraints': [models.UniqueConstraint(fields=('budget', 'subject_id', 'starts_on'), name='one_balance_per_period', nulls_distinct=False), models.CheckConstraint(condition=models.Q(('held_micro__gte', 0)), name='balance_held_not_negative')],
             },
         ),
         migrations.CreateModel(
@@ -85,6 +87,8 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name': 'model call',
                 'verbose_name_plural': 'model calls',
+                'indexes': [models.Index(fields=['workspace', 'created_at'], name='ledger_by_workspace'), models.Index(condition=models.Q(('run_id__isnull', False)), fields=['run_id'], name='ledger_by_run')],
+                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('agent', None), ('run_id', None), ('spec', None), ('tree_id', None)), models.Q(('run_id__isnull', False), ('tree_id__isnull', False)), _connector='OR'), name='llm_call_of_run_or_test'), models.CheckConstraint(condition=models.Q(('workspace__isnull', False), models.Q(('paid_by', 'person'), ('run_id', None)), _connector='OR'), name='llm_call_of_workspace_or_person')],
             },
         ),
         migrations.CreateModel(
@@ -101,6 +105,7 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name': 'price',
                 'verbose_name_plural': 'prices',
+                'constraints': [models.UniqueConstraint(fields=('workspace', 'provider', 'model'), name='one_price_per_model', nulls_distinct=False), models.CheckConstraint(condition=models.Q(('input_micro__gte', 0), ('output_micro__gte', 0)), name='price_not_negative')],
             },
         ),
         migrations.CreateModel(
@@ -117,66 +122,7 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name': 'reservation',
                 'verbose_name_plural': 'reservations',
+                'indexes': [models.Index(fields=['holder_id', 'attempt'], name='reservations_of_holder'), models.Index(fields=['expires_at'], name='reservations_by_expiry')],
             },
-        ),
-        migrations.AddConstraint(
-            model_name='budget',
-            constraint=models.UniqueConstraint(fields=('workspace', 'scope', 'period', 'subject', 'by_operator'), name='one_budget_per_scope_and_period', nulls_distinct=False),
-        ),
-        migrations.AddConstraint(
-            model_name='budget',
-            constraint=models.CheckConstraint(condition=models.Q(('scope__in', ['workspace', 'person', 'agent', 'run_tree'])), name='budget_scope_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='budget',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('period', 'run'), ('scope', 'run_tree')), models.Q(models.Q(('scope', 'run_tree'), _negated=True), ('period__in', ['day', 'month'])), _connector='OR'), name='budget_period_of_scope'),
-        ),
-        migrations.AddConstraint(
-            model_name='budget',
-            constraint=models.CheckConstraint(condition=models.Q(('subject', None), ('scope__in', ['person', 'agent']), _connector='OR'), name='budget_subject_of_scope'),
-        ),
-        migrations.AddConstraint(
-            model_name='budget',
-            constraint=models.CheckConstraint(condition=models.Q(('limit_micro__gte', 0)), name='budget_limit_not_negative'),
-        ),
-        migrations.AddConstraint(
-            model_name='balance',
-            constraint=models.UniqueConstraint(fields=('budget', 'subject_id', 'starts_on'), name='one_balance_per_period', nulls_distinct=False),
-        ),
-        migrations.AddConstraint(
-            model_name='balance',
-            constraint=models.CheckConstraint(condition=models.Q(('held_micro__gte', 0)), name='balance_held_not_negative'),
-        ),
-        migrations.AddIndex(
-            model_name='llmcall',
-            index=models.Index(fields=['workspace', 'created_at'], name='ledger_by_workspace'),
-        ),
-        migrations.AddIndex(
-            model_name='llmcall',
-            index=models.Index(condition=models.Q(('run_id__isnull', False)), fields=['run_id'], name='ledger_by_run'),
-        ),
-        migrations.AddConstraint(
-            model_name='llmcall',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('agent', None), ('run_id', None), ('spec', None), ('tree_id', None)), models.Q(('run_id__isnull', False), ('tree_id__isnull', False)), _connector='OR'), name='llm_call_of_run_or_test'),
-        ),
-        migrations.AddConstraint(
-            model_name='llmcall',
-            constraint=models.CheckConstraint(condition=models.Q(('workspace__isnull', False), models.Q(('paid_by', 'person'), ('run_id', None)), _connector='OR'), name='llm_call_of_workspace_or_person'),
-        ),
-        migrations.AddConstraint(
-            model_name='modelprice',
-            constraint=models.UniqueConstraint(fields=('workspace', 'provider', 'model'), name='one_price_per_model', nulls_distinct=False),
-        ),
-        migrations.AddConstraint(
-            model_name='modelprice',
-            constraint=models.CheckConstraint(condition=models.Q(('input_micro__gte', 0), ('output_micro__gte', 0)), name='price_not_negative'),
-        ),
-        migrations.AddIndex(
-            model_name='reservation',
-            index=models.Index(fields=['holder_id', 'attempt'], name='reservations_of_holder'),
-        ),
-        migrations.AddIndex(
-            model_name='reservation',
-            index=models.Index(fields=['expires_at'], name='reservations_by_expiry'),
         ),
     ]

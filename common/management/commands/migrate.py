@@ -27,10 +27,10 @@ class Command(migrate.Command):
                 f"This database was written by another release of Atelier: this one does not know {unknown[0]}. Nothing was"
                 " changed. Run the release that wrote it, or name an empty folder by ATELIER_HOME."
             )
-        # Each operation of a migration builds model classes anew. With its usual thresholds the garbage collector takes a quarter
-        # of the time of the first migration; with these the process needs 80 MB more.
+        # Each operation of a migration builds model classes anew. With its usual thresholds the garbage collector takes a third of
+        # the time of the first migration; with these the process needs 200 MB more.
         usual = gc.get_threshold()
-        gc.set_threshold(400_000, 10, 1000)
+        gc.set_threshold(3_000_000, 10, 10)
         try:
             super().handle(*args, **options)
         finally:
