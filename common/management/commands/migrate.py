@@ -35,3 +35,7 @@ class Command(migrate.Command):
             super().handle(*args, **options)
         finally:
             gc.set_threshold(*usual)
+
+    def run_from_argv(self, argv: list[str]) -> None:
+        super().run_from_argv(argv)
+        gc.freeze()  # the process ends now, and would search all these objects for unused ones first: 0.3 s
