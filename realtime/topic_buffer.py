@@ -34,7 +34,8 @@ MAX_BUFFERED_FRAMES = 512
 """The maximum of transient frames that are buffered before the reply to a subscription, or that are gathered."""
 
 Envelope = dict[str, Any]
-"""A frame as the channel layer carries it (`events.publish`): its kind and encoded text; `changes` also with their versions."""
+"""A frame as the channel layer carries it (`events.publish`): its kind and encoded text, which is null if it is too large: then the
+rows are read. `changes` also with their versions."""
 CatchUp = Callable[[Topic, int | None], Awaitable[Subscribed]]
 
 
@@ -62,7 +63,8 @@ class Subscriber(Protocol):
 class Subscription:
     """The subscription of a socket to a topic. Frames are buffered until the reply is sent, and are sent after it in order.
 
-    `version` is the last version that was sent to the socket; before the reply, that of the buffer at the subscription.
+    `version` is the last version that was sent to the socket; until the reply is sent, the version of the buffer when the socket
+    subscribed.
     """
 
     __slots__ = ("_buffered", "subscriber", "topic", "version")
@@ -102,7 +104,7 @@ class Subscription:
 
 
 class ChatRead:
-    """A read of the chat for all subscriptions that wait for it. It starts after the read before it has ended.
+    """A read of the chat for all subscriptions that wait for it. It starts when the previous read has ended.
 
     `work` gets this object, because a subscription that comes while it waits may lower `since`.
     """

@@ -37,7 +37,7 @@ from runs.services.leases import (
     reclaim_run,
     release_dead_reservations,
     requeue_run,
-    withdraw_crashes,
+    subtract_presumed_crashes,
 )
 from runs.services.waiting import queue_callers_of_ended_sub_agents
 from schedules import services as schedules
@@ -151,7 +151,7 @@ class Sweeper:
 
     def _requeue_orphaned_runs(self) -> None:
         """Put the runs that this process owns but does not execute in the queue again; fail those that failed too often."""
-        withdraw_crashes(self._engine.owner)
+        subtract_presumed_crashes(self._engine.owner)
         for run in list_orphaned_runs(self._engine.owner, self._engine.executing_ids):
             if get_kind(run).ends_when_orphaned and self._failures.add(run.id) >= MAX_FAILURES:
                 self._process(run, _fail_run)

@@ -34,14 +34,14 @@ from llm.tokens import estimate_tokens
 INPUT_TOKENS = 12_000
 """Tokens of new messages that one job reads."""
 MAX_JOBS_BEHIND = 4
-"""Older messages than so many jobs can read are left out, where a chat has grown long without a summary."""
-MAX_UNREAD = 2_000_000
+"""The first summary of a long chat covers at most the newest messages that this many jobs can read."""
+MAX_UNSUMMARISED = 2_000_000
 """Tokens of the messages for which jobs follow each other at most: as many as a conversation can have."""
 KEPT_SHARE = 0.3
 """The part of a conversation's tokens for the newest messages, which no summary covers."""
 MAX_KEPT_SHARE = 0.5
-"""The part that the `MIN_KEPT` newest messages get at most, if they are long. The rest up to `START_SHARE` is room for new ones:
-not every answer is to start a summary."""
+"""The part that the `MIN_KEPT` newest messages get at most, if they are long. It is less than `START_SHARE`, so that the next
+answer does not start another summary."""
 MAX_MESSAGE_CHARACTERS = 2_000
 MAX_SENTENCES = 60
 MAX_SENTENCE = 600
@@ -114,13 +114,13 @@ def request_summary(actor: Actor, chat_id: UUID) -> HistorySummary:
 
 
 def continue_summary(job_id: UUID, person: Actor, until: int) -> None:
-    """Start the next job for a summary that has become ready, if it does not stand for all messages yet for which it was started.
+    """Start the next job for a summary that has become ready, if it does not cover all messages yet that it was started for.
     `until`: the last one of them."""
     ready = HistorySummary.objects.filter(job_id=job_id, state=SummaryState.READY, through_seq__lt=until)
     summary = ready.select_related("chat__workspace").first()
     if summary is not None:
-        unread = _list_sizes(summary.chat_id, summary.through_seq, until=until, limit=MAX_UNREAD)
-        _start(summary.chat, person, summary, unread)
+        unsummarised = _list_sizes(summary.chat_id, summary.through_seq, until=until, limit=MAX_UNSUMMARISED)
+        _start(summary.chat, person, summary, unsummarised)
 
 
 def _list_sizes(chat_id: UUID, since: int, *, limit: int, until: int = END) -> list[tuple[int, int]]:
@@ -138,31 +138,31 @@ def _list_sizes(chat_id: UUID, since: int, *, limit: int, until: int = END) -> l
 
 
 def _start(
-    chat: Chat, person: Actor, base: HistorySummary | None, unread: Sequence[tuple[int, int]]
+    chat: Chat, person: Actor, base: HistorySummary | None, unsummarised: Sequence[tuple[int, int]]
 ) -> HistorySummary | None:
     """Start the job that continues `base` with the first of these messages; the next job follows it (`continue_summary`). Return
     null if another one was faster."""
     through, tokens, count = 0, 0, 0
-    for seq, size in unread:
+    for seq, size in unsummarised:
         if count and tokens + size > INPUT_TOKENS:
             break
         through, tokens, count = seq, tokens + size, count + 1
     if not count:
         return None
     sentences = list_current_sentences(base) if base else []
-    messages = _read_messages(chat.id, unread[0][0], through)
+    messages = _read_messages(chat.id, unsummarised[0][0], through)
     text = build_job_text(sentences, chat, messages)
     try:
         with transaction.atomic():
             summary = HistorySummary.objects.create(
                 chat=chat,
                 base=base,
-                from_seq=base.from_seq if base else unread[0][0],
+                from_seq=base.from_seq if base else unsummarised[0][0],
                 through_seq=through,
                 messages=(base.messages if base else 0) + len(messages),
                 source_tokens=(base.source_tokens if base else 0) + tokens,
             )
-            data = {"text": text, "until": unread[-1][0]}
+            data = {"text": text, "until": unsummarised[-1][0]}
             job = SummaryJob(person, chat.workspace_id, chat.id, text, data, EXPECTED_CHARACTERS)
             [summary.job_id] = summary_requested.call(job)
             summary.save(update_fields=["job_id"])

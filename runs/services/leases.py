@@ -94,7 +94,7 @@ class LeaseOwnerState(Enum):
     """It was slow, or could not reach the database: no crash is counted."""
     DEAD = "dead"
     PRESUMED_DEAD = "presumed dead"
-    """It runs on another host and has not extended its lease. If it lives, it withdraws the crashes (`withdraw_crashes`)."""
+    """It runs on another host and did not extend its lease. If it lives, it calls `subtract_presumed_crashes`."""
 
 
 def reclaim_run(expired_run: Run, owner_state: LeaseOwnerState) -> bool:
@@ -108,8 +108,8 @@ def reclaim_run(expired_run: Run, owner_state: LeaseOwnerState) -> bool:
     return True
 
 
-def withdraw_crashes(owner: str) -> int:
-    """Withdraw the crashes that were counted because this process was presumed dead. Return how many."""
+def subtract_presumed_crashes(owner: str) -> int:
+    """Subtract the crashes that were counted because this process, which is alive, was presumed dead. Return how many."""
     counted = Run.objects.filter(presumed_dead=owner, state__in=ACTIVE, crashes__gt=0)
     return counted.update(crashes=F("crashes") - 1, presumed_dead="")
 

@@ -379,8 +379,8 @@ def test_a_process_of_another_host_is_presumed_dead_and_withdraws_the_crash_if_i
     claimed(environment)
     run = stalled("elsewhere:1:a")
     assert (run.state, run.crashes, run.presumed_dead) == ("queued", 1, "elsewhere:1:a")
-    assert leases.withdraw_crashes("elsewhere:2:a") == 0
-    assert [leases.withdraw_crashes("elsewhere:1:a") for _ in range(2)] == [1, 0]
+    assert leases.subtract_presumed_crashes("elsewhere:2:a") == 0
+    assert [leases.subtract_presumed_crashes("elsewhere:1:a") for _ in range(2)] == [1, 0]
     run.refresh_from_db()
     assert (run.crashes, run.presumed_dead) == (0, "")
 

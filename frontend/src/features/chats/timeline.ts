@@ -268,7 +268,7 @@ function isDivided(base: Base, tail: readonly MessageRow[]): boolean {
   return [...groupAnswers(tail).keys()].some(runId => base.comparisonAnswers.has(runId) || base.builder.hasReply(runId))
 }
 
-/** Replaces each item that equals its predecessor by the predecessor; returns the earlier array if all do. */
+/** Reuses the object of the earlier array for each item with the same key and content; returns the earlier array if all are the same. */
 function reuseItems(before: readonly Item[], items: Item[]): readonly Item[] {
   let start = 0
   while (start < items.length && items[start] === before[start]) start += 1

@@ -132,7 +132,7 @@ function NestedParts({ parts, isFinished, subAgents, above, task = null, head }:
     <>
       {waiting.length > 0 ? head : null}
       {waiting.map(subAgent => (
-        <SubAgentStream key={subAgent.runId} subAgent={subAgent} above={above} />
+        <SubAgentBlock key={subAgent.runId} subAgent={subAgent} above={above} />
       ))}
       {parts.map(part => {
         const subAgent = findSubAgent(part)
@@ -141,7 +141,7 @@ function NestedParts({ parts, isFinished, subAgents, above, task = null, head }:
         return (
           <div key={part.key}>
             {part === first ? head : null}
-            <SubAgentStream
+            <SubAgentBlock
               subAgent={subAgent}
               above={above}
               taskAbove={task}
@@ -155,7 +155,7 @@ function NestedParts({ parts, isFinished, subAgents, above, task = null, head }:
   )
 }
 
-interface SubAgentStreamProps {
+interface SubAgentBlockProps {
   subAgent: SubAgent
   above: string
   /** The task of its caller; null if its caller is not a sub-agent, or if that task is unknown. */
@@ -170,13 +170,13 @@ interface SubAgentStreamProps {
 const DEEP = 4
 
 /** The stream of one sub-agent: its head, and its parts while it works or when it is unfolded. */
-const SubAgentStream = memo(function SubAgentStream({
+const SubAgentBlock = memo(function SubAgentBlock({
   subAgent,
   above,
   taskAbove = null,
   args = '',
   result = null,
-}: SubAgentStreamProps) {
+}: SubAgentBlockProps) {
   const { t } = useTexts()
   const { chatId } = useChat()
   const { chosen } = useContext(FoldingContext)
@@ -218,7 +218,7 @@ const SubAgentStream = memo(function SubAgentStream({
         {status ? <StopButton status={status} label={t('subAgents.stopNamed', { name })} isSmall /> : null}
       </div>
       {isOpen ? (
-        <StreamBody
+        <SubAgentBody
           subAgent={subAgent}
           path={path}
           task={task}
@@ -236,7 +236,7 @@ const SubAgentStream = memo(function SubAgentStream({
   )
 })
 
-interface StreamBodyProps {
+interface SubAgentBodyProps {
   subAgent: SubAgent
   path: string
   task: Task | null
@@ -249,7 +249,7 @@ interface StreamBodyProps {
   used: RunCost
 }
 
-function StreamBody({ subAgent, path, task, taskAbove, reply, status, end, stamp, used }: StreamBodyProps) {
+function SubAgentBody({ subAgent, path, task, taskAbove, reply, status, end, stamp, used }: SubAgentBodyProps) {
   const { parts, runEnd } = reply
   const { metadata } = subAgent
   return (
@@ -258,7 +258,7 @@ function StreamBody({ subAgent, path, task, taskAbove, reply, status, end, stamp
       <NestedParts parts={parts} isFinished={runEnd !== null} subAgents={subAgent.subAgents} above={path} task={task} />
       {status && isPending(status) ? <PendingIndicator status={status} /> : null}
       {end?.state === 'failed' ? <Failure end={end} runEnd={runEnd} caller={metadata.agent.path.at(-2) ?? ''} /> : null}
-      <StreamFooter subAgent={subAgent} stamp={stamp} used={used} isActive={status !== null} />
+      <SubAgentFooter subAgent={subAgent} stamp={stamp} used={used} isActive={status !== null} />
     </div>
   )
 }
@@ -429,14 +429,15 @@ function Ending({ end, cost }: { end: SubAgentEnd; cost: number | null }) {
   )
 }
 
-interface StreamFooterProps {
+interface SubAgentFooterProps {
   subAgent: SubAgent
+  /** Which version and model answer; null until the first answer of the model. */
   stamp: Stamp | null
   used: RunCost
   isActive: boolean
 }
 
-function StreamFooter({ subAgent: { agentId, metadata, runId }, stamp, used, isActive }: StreamFooterProps) {
+function SubAgentFooter({ subAgent: { agentId, metadata, runId }, stamp, used, isActive }: SubAgentFooterProps) {
   const { t } = useTexts()
   if (!stamp) return null
   return (
@@ -569,7 +570,7 @@ export function LoneSubAgent({ subAgent }: { subAgent: SubAgent }) {
       <div className={messageStyles.c}>
         <p className="faint xs">{t('subAgents.callerAbove')}</p>
         <FoldingContext value={folding}>
-          <SubAgentStream subAgent={subAgent} above={agent.path.slice(0, -1).join(' › ')} />
+          <SubAgentBlock subAgent={subAgent} above={agent.path.slice(0, -1).join(' › ')} />
         </FoldingContext>
       </div>
     </article>
