@@ -56,12 +56,12 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         return Actor(kind=Kind.HUMAN, is_active=True)
 
     def save_user(self, request: HttpRequest, user: Actor, form: Any, commit: bool = True) -> Actor:
-        """Fill in the person from the form and save it. People have the same handle and user name (see the check constraint)."""
+        """Fill in the person from the form and save it. A person's user name equals their handle (`human_is_global_and_known`)."""
         fields = form.cleaned_data
         user.email = fields["email"].lower()
         user.name = normalize_name(fields.get("name") or "") or user.email.partition("@")[0]
         user.language = fields.get("language") or ""
-        # `password` in the headless API, `password1` in allauth's forms. Neither in a sign-up by a third party.
+        # The field is `password` in the headless API and `password1` in allauth's forms. A sign-up by a third party has neither.
         user.set_password(fields.get("password") or fields.get("password1"))
         try:
             with transaction.atomic():
@@ -97,7 +97,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         current_app.send_task("actors.tasks.send_confirmation", arguments)
 
     def send_account_already_exists_mail(self, email: str) -> None:
-        """Enqueue a mail to the owner of the account. The response to the sign-up is that for a new account (SEC21)."""
+        """Enqueue a mail to the owner of the account. The response to the sign-up is the same as for a new account (SEC21)."""
         current_app.send_task(
             "actors.tasks.send_account_exists_notice", [email, get_language_from_request(self.request)]
         )

@@ -62,7 +62,7 @@ def is_agent(actor: Actor) -> bool:
 def build_list_link(
     description: "StrOrPromise", model: str, foreign_key: str, is_shown: Callable[[Any], bool] = lambda actor: True
 ) -> RelatedLink:
-    """Return a link to the rows of `model` whose foreign key is this actor."""
+    """Return a link from the page of an actor to the rows of `model` whose `foreign_key` refers to the actor."""
     return RelatedLink(description, model, f"{foreign_key}__id__exact", is_shown=is_shown)
 
 

@@ -72,7 +72,7 @@ def build_viewing_error() -> Forbidden:
 def replace_by_viewed_person(request: Request, session: SessionBase, operator: Any) -> tuple[Any, Viewing | None]:
     """Return the person as whom a session acts, and the viewing if an operator views as another person in it.
 
-    Raises `Forbidden` (`viewing`) for a request that could change something, except that which ends the viewing.
+    Raises `Forbidden` (`viewing`) for a request that could change something, except the request that ends the viewing.
     """
     viewing = find_viewing(session, operator)
     if viewing is None:
@@ -86,8 +86,8 @@ def replace_by_viewed_person(request: Request, session: SessionBase, operator: A
 class BrowserSession(SessionAuthentication):
     """The session cookie, with CSRF. `authenticate_header` makes DRF answer an anonymous request with 401, not 403.
 
-    A page sends the id of the person for whom it was loaded as `X-Atelier-Person`. If the cookie has the session of another
-    person since, the request is anonymous (FAIR6).
+    A page sends the id of the person for whom it was loaded as `X-Atelier-Person`. If another person has signed in
+    since then, so that the cookie has that person's session, the request is anonymous (FAIR6).
     """
 
     def authenticate(self, request: Request) -> tuple[Any, Viewing | None] | None:

@@ -175,8 +175,8 @@ def send(person: Actor, mail: str, language: str, *, to: str | None = None, **fa
 class LoggingEmailBackend(BaseEmailBackend):
     """The email backend without a mail server (`EMAIL_URL`).
 
-    With embedded servers it logs the mail. Otherwise it only logs that a mail could not be sent, because more people can
-    read the log.
+    With embedded servers it logs the mail. With other servers it only logs that a mail could not be sent, because more people
+    can read the log there.
     """
 
     def send_messages(self, messages: Sequence[EmailMessage]) -> int:

@@ -24,7 +24,7 @@ Next = Callable[[HttpRequest], HttpResponseBase]
 
 
 class AllauthMiddleware:
-    """Throttle anonymous requests to allauth, and give its refusals the form of our errors."""
+    """Throttle anonymous requests to allauth, refuse changes during a viewing and unstorable texts, and give refusals our form."""
 
     def __init__(self, get_response: Next) -> None:
         self._next = get_response

@@ -104,7 +104,7 @@ class Actor(Identified, WithRevision, AbstractBaseUser, PermissionsMixin):
     status = models.CharField(_("status"), max_length=12, choices=AgentStatus.choices, default=AgentStatus.READY)
     accepts_tasks = models.BooleanField(_("accepts tasks"), default=True)
     role = models.CharField(_("role"), max_length=80, blank=True, default="")
-    # Of the same workspace, and never itself or one below it (`agents/services/tree.py`).
+    # The agent to which this one reports, of the same workspace; never itself or one that reports to it (`agents/services/tree.py`)
     parent = models.ForeignKey(
         "self", verbose_name=_("parent"), null=True, blank=True, on_delete=models.SET_NULL, related_name="children"
     )
@@ -287,7 +287,7 @@ class EmailChange(Identified):
 
 
 VIEWING_KEY = "viewing"
-"""The key of an operator's session with the id of the viewing that they have started in it."""
+"""The name under which the data of an operator's session contain the id of the viewing that was started in it."""
 
 
 class Viewings(models.QuerySet["Viewing"]):

@@ -75,7 +75,7 @@ def set_access_level(operator: Actor, person: Actor, *, level: str) -> None:
 
 
 def list_permissions(person: Actor) -> QuerySet[Permission]:
-    """Return the permissions of a person's access level below superuser.
+    """Return the permissions that the access level reader or operator gives a person; none for the other levels.
 
     They are computed instead of stored with the group, so that they include tables that an update of Atelier has added.
     """

@@ -46,9 +46,9 @@ if wait == 0 then
 end
 return {wait, which}
 """
-"""The generic cell rate algorithm: a bucket is the time (ms) at which it will be full again, and a token moves it by `pace`.
+"""The generic cell rate algorithm: a bucket is the time (ms) when it will be full again. Taking a token adds `pace` to it.
 
-The script takes a token from all buckets or from none. It returns how long to wait (ms), and the index of the bucket."""
+The script takes a token from all buckets or from none. It returns how long to wait (ms), and for which bucket (its index)."""
 
 MAX_LOCAL_BUCKETS = 10_000
 """Buckets that a process keeps in memory."""
@@ -145,7 +145,7 @@ class Throttle(BaseThrottle):
 
     def allow_request(self, request: Request, view: "APIView") -> bool:
         if request.user:
-            # Who views as another person uses their own buckets.
+            # An operator who views as another person takes from the operator's own buckets.
             owner: Any = request.auth.operator_id if isinstance(request.auth, Viewing) else request.user.pk
             remember_caller(request, owner)
             names = ("requests", *getattr(view, "person_buckets", ()))

@@ -73,7 +73,7 @@ def service_action(
             },
         )
 
-        # Django reads the same attributes of a list's action as unfold of a button's.
+        # One function serves both: of the action of a list, Django reads the same attributes as unfold of the action of a button.
         @wraps(show_dialog)
         def admin_action(
             page: Any, request: HttpRequest, queryset: "QuerySet[Any] | None" = None, *, object_id: str = ""

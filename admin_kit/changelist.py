@@ -41,7 +41,7 @@ class BoundedPaginator(Paginator):
 
 
 class BoundedChangeList(ChangeList):
-    """A list that does not also count all rows of its table."""
+    """A list of a table that is not counted as a whole. `full_result_count` is set so that the theme shows no "Show all"."""
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)

@@ -61,7 +61,7 @@ def link_column(path: str, description: "StrOrPromise" = "") -> Column:
 
 
 def id_column(field: str, model: str, description: "StrOrPromise") -> Column:
-    """Return a column that links to the row whose id is in the plain column `field`."""
+    """Return a column that links to the row whose id is in `field`, which is not a foreign key."""
 
     @admin.display(description=description, ordering=field)
     def column(row: Any) -> str | None:

@@ -74,7 +74,7 @@ class ReadOnlyAdmin(ModelAdmin):
     # --- lists ---
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        """Allow only the page's filters, its date hierarchy and foreign keys. Django's default allows every column, so that
+        """Allow only the page's filters, its date hierarchy, foreign keys and ids. Django's default allows every column, so that
         hidden values could be guessed letter by letter."""
         return lookup in self._allowed_lookups
 

@@ -148,7 +148,7 @@ def fit_content(file: AgentFile, workspace: Workspace) -> tuple[SpecContent, lis
 
 
 def _explain_missing_model(model: str, workspace: Workspace) -> str:
-    """Return why the workspace does not have the model. Empty if it has it, or if only its provider knows whether it does."""
+    """Return why the workspace does not have the model. Empty if the workspace has it, or if only its provider knows that."""
     if not model:
         return ""
     credential = Credential.objects.filter(workspace=workspace).first()

@@ -1,4 +1,4 @@
-"""The prepared queries of agents, which run with every run (ADR 0011)."""
+"""The prepared queries of agents, which the runs of agents need (ADR 0011)."""
 
 from uuid import UUID
 

@@ -65,7 +65,7 @@ class TaskTool(Tool):
     Config = TaskConfig
 
     def build_config_schema(self) -> dict[str, Any]:
-        """Return the schema of the settings, without those of tools that are called directly."""
+        """Return the schema of the settings, without `retries` and `timeout_s`, which have no effect on a task."""
         schema = super().build_config_schema()
         for name in ("retries", "timeout_s"):
             schema["properties"].pop(name, None)
@@ -75,8 +75,8 @@ class TaskTool(Tool):
         raise ToolError("A task is given only in a chat.", is_final=True)
 
     def build_task_for(self, agent: Actor, args: TaskArgs, config: ToolConfig) -> AgentTask:
-        """Return the task for this agent. Raises `ToolError` for what is no id of a file, and for JSON that
-        cannot be stored."""
+        """Return the task for this agent. Raises `ToolError` for an invalid id of a file, and for a `context` that
+        cannot be stored or is too long."""
         if not isinstance(config, TaskConfig):
             raise TypeError(f"A task needs a TaskConfig, not {type(config).__name__}.")
         options = args.options or TaskOptions()

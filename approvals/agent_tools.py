@@ -49,5 +49,5 @@ class AskUser(Tool):
         return Question(text=to_storable(args.question), choices=choices, allow_free_answer=args.allow_free_answer)
 
     def run(self, ctx: ToolContext, args: Args) -> str:
-        # The toolbox makes a question of a call, unless nobody can be asked.
+        # The toolbox asks the question and does not run the call, unless nobody can be asked.
         raise ToolError("Nobody can be asked here. Go on without an answer, and say what you assumed.", is_final=True)

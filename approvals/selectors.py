@@ -30,10 +30,10 @@ class Consent:
 def find_consent(tool: Tool, policy: Policy, ctx: ToolContext, *, chat_id: UUID, workspace_id: UUID) -> Consent:
     """Return whether a run in a chat may call this tool without asking, and why not.
 
-    A person is asked if the policy of the tool says so, and before each call of a tool that writes if the run may have read
-    anything but its own person's messages (FAIR8), because a model may follow any text, unless the tool `changes_only_notes`. A
-    sub-agent always has: another agent has written its task. Raises `ToolError` if the person of the run may not have this done, so
-    that nobody is asked in vain.
+    A person is asked if the policy of the tool says so. A person is also asked before each call of a tool that writes, except one
+    that `changes_only_notes`, if the run may have read anything but its own person's messages: a model may follow any text (FAIR8).
+    A sub-agent has always read such a text: its task, which another agent has written. Raises `ToolError` if the person of the run
+    may not have this done, so that nobody is asked in vain.
     """
     approved = Approval.objects.filter(run_id=ctx.run_id, tool=tool.name, decision="approved_for_run")
     if found := approved.filter(decided_by__isnull=False).select_related("decided_by").first():
@@ -43,7 +43,7 @@ def find_consent(tool: Tool, policy: Policy, ctx: ToolContext, *, chat_id: UUID,
         person_id = ctx.on_behalf_of.pk if ctx.on_behalf_of else None
         foreign = classify_foreign_texts(chat_id, agent_id=ctx.actor.pk, workspace_id=workspace_id, person_id=person_id)
         if ctx.actor.workspace_id != workspace_id or ctx.has_outside_texts:
-            foreign = "outside"  # also of a public agent that is called, which is not in the chat
+            foreign = "outside"  # also for a public agent that does a task here and is not in the chat
         elif ctx.chat_id is None:
             foreign = foreign or "others"
         reason = foreign or reason
@@ -64,7 +64,7 @@ class DecidedCall:
 
 
 def find_decided_calls(run_id: UUID) -> dict[str, DecidedCall]:
-    """Return the calls of a run about which was decided, by their ids."""
+    """Return the decided calls of a run, by the id of the call."""
     return {approval.call_id: _build_decided_call(approval) for approval in DECIDED_APPROVALS.all(run_id)}
 
 

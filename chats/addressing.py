@@ -11,9 +11,9 @@ def is_addressed(
 ) -> bool:
     """Return whether a message addresses this agent, whose response mode in the chat is `response`.
 
-    A message addresses the agents that it mentions. That of a person also addresses the agent to which it replies and those set to
-    `always`; and so does that of an agent in a chat between agents (`is_like_person`). The callers apply `never`: the
-    agent is addressed, and does not answer.
+    A message addresses the agents that it mentions. If its author is a person, or an agent in a chat between agents
+    (`is_like_person`), it also addresses the agents set to `always`, and the agent to whose message it replies. The callers check
+    `never`: such an agent may be addressed, but does not answer.
     """
     if agent_id in mentioned:
         return True

@@ -11,7 +11,7 @@ from common.writing import RowUpdate
 
 
 class ReadCursor(NamedTuple):
-    """The number of the last message that a person has read in a chat."""
+    """The `seq` up to which a person or an agent has read a chat."""
 
     actor_id: UUID
     chat_id: UUID

@@ -22,7 +22,7 @@ class VersionedRow(models.Model):
     """
 
     takes_number: ClassVar[bool] = False
-    """Whether each new row takes a version of its own; other rows share the last one of their transaction."""
+    """Whether each new row gets a version of its own. Rows of other classes share the last version of the same `save_changes`."""
     ignores_conflicts: ClassVar[bool] = False
     """Whether a new row that conflicts with a stored one is left out instead of being an error."""
 
@@ -91,7 +91,7 @@ class Chat(Identified, VersionedRow):
             pin_count=self.pin_count,
         )
 
-    # What `chats.selectors.load_titles` has read for a reader of a chat without a title: the names of the others.
+    # Of a chat without a title: the names of the others, joined to one text, once `chats.selectors.load_titles` has set them.
     names = ""
 
     @property
@@ -118,12 +118,12 @@ IMPORTANT_TYPES = (
     "SUGGESTION_ACCEPTED",
     "APPROVAL_DECIDED",
 )
-"""Messages of older times that models read also of a long chat: files, decisions, and changes of agents."""
+"""The types of older messages that models read even if the chat is too long for them: files, decisions, and changes of agents."""
 SPOKEN_TYPES = ("TEXT_MESSAGE", "FILE_MESSAGE")
 """The types of messages in which people and agents speak."""
 IS_SPOKEN = Q(type__in=SPOKEN_TYPES, metadata__isnull=True)
-"""The messages that count as unread, wake agents, and are shown as the last message in the list of chats. Those of sub-agents are
-none of them."""
+"""The messages that count as unread, wake agents, and are shown as the last message in the list of chats. Not those of
+sub-agents."""
 PINNABLE_TYPES = ("TEXT_MESSAGE", "FILE_MESSAGE")
 
 
@@ -131,7 +131,7 @@ class ChatActor(Identified, VersionedRow):
     """An actor in a chat: a person or an agent.
 
     Moving the read cursor of a person, `last_read_seq`, changes nothing for the others, so it does not raise the chat's version.
-    That of an agent is published: everybody sees how far it has read.
+    Moving the cursor of an agent raises the version and is published: everybody sees how far the agent has read.
     """
 
     chat = models.ForeignKey(

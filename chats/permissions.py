@@ -30,7 +30,7 @@ class ChatVerb(StrEnum):
     """What an actor may do in a chat. `POST` covers all that adds to the conversation: messages, files, pins, votes, comparisons,
     corrections of summaries, notes about it, and the work of runs.
 
-    A value is stored as part of the name of a permission, such as `stop_run_chat`, and stays when its name here changes.
+    A value is part of the name of a Django permission, such as `stop_run_chat`, which is stored; so renaming a verb keeps it.
     """
 
     SEE = "see"
@@ -96,8 +96,8 @@ def chats_with_rights(principals: list[Actor]) -> QuerySet[Chat]:
 def chats_readable_by(principals: list[Actor]) -> QuerySet[Chat]:
     """Return the chats of `chats_with_rights`, and the chats between agents that these principals may read or work in.
 
-    No person is in a chat between agents. Editors of its workspace may read it; and each agent in it may work there for any member
-    of the workspace, which the other principals are.
+    No person is in a chat between agents. Editors of its workspace may read it. Each agent in it may work there for any member of
+    the workspace: then the agent is the first principal, and the member another one.
     """
 
     def build_role(principal: Actor) -> Combinable:
@@ -181,7 +181,7 @@ _fetch = Fetch(
     lambda principals: chats_readable_by(principals).select_related("workspace"),
     role_verbs=ROLE_VERBS,
     verbs=ChatVerb,
-    # Removing a participant raises the version, so rights are checked again after a wait for the lock if it has risen.
+    # Removing a participant raises the version. So if the version rose during a wait for the lock, rights are checked again.
     version="version",
 )
 

@@ -96,7 +96,7 @@ MESSAGE_PREVIEWS = PreparedQuery(lambda ids: shorten_texts(Message.objects.filte
 
 
 def query_mentioned(chat_id: UUID, is_mentioned: Q) -> QuerySet[ChatActor, Any]:
-    """Return the handle, id and kind of these participants of a chat."""
+    """Return the handle, id and kind of the participants of a chat that fulfil `is_mentioned`."""
     participants = ChatActor.objects.filter(is_mentioned, chat=chat_id, ended_at=None).order_by("joined_at", "pk")
     return participants.values_list("actor__handle", "actor_id", "actor__kind")
 

@@ -1,5 +1,5 @@
-"""The words of messages, by which they are searched: words of scripts with spaces, and pairs of Chinese, Japanese or Korean
-characters, which have none.
+"""The words of messages, by which they are searched: pairs of adjacent Chinese, Japanese or Korean characters, and the words of all
+other scripts.
 
 The column `words` of messages is made by the function `search_words_v1` of the database (`chats/migrations/0008_message_words.py`).
 It is no field of `Message`, because every read of a message would then load it.
@@ -23,7 +23,7 @@ _RUN = re.compile("[\u2e80-\u2fdf\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\
 
 def split_terms(query: str) -> list[str]:
     """Return the terms of a query for `tsquery`, each once: the beginning of a word, a pair of characters, or one character, which
-    finds the pairs that begin with it. One query of the database, which knows best what a word is."""
+    finds the pairs that begin with it. Makes at most one query, by which the database finds the words."""
     text = unicodedata.normalize("NFKC", query[:MAX_QUERY])
     terms: list[str] = []
     for run in _RUN.findall(text):

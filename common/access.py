@@ -61,7 +61,8 @@ def list_principals(actor: Any, on_behalf_of: Any | None) -> list[Any]:
 
 @contextmanager
 def replace_not_found(what: str) -> Iterator[None]:
-    """Replace a `NotFound` about another object, through which this one is reached, so that neither object is revealed."""
+    """Replace a `NotFound` about an object on which rights are checked, such as the chat of a file, by one about the `what` that
+    was asked for, so that neither object is revealed."""
     try:
         yield
     except NotFound as error:

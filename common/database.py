@@ -12,6 +12,7 @@ TRANSIENT_SQLSTATES = ("40001", "40P01", "55P03", "57014")
 """SQLSTATEs of a transaction that failed because of other transactions: serialization failure, deadlock, lock not available in
 time, statement cancelled or over its time limit."""
 _CLIENT_ERROR_TEXT = "number of parameters"
+"""A part of the error of the client library for a statement with too many parameters, which fails each time."""
 
 
 def is_database_unavailable(error: BaseException) -> bool:
@@ -24,7 +25,7 @@ def is_database_unavailable(error: BaseException) -> bool:
     cause = error.__cause__ or error
     state = getattr(cause, "sqlstate", None)
     if state is None:
-        return _CLIENT_ERROR_TEXT not in str(cause)  # an error of psycopg itself, which sent nothing
+        return _CLIENT_ERROR_TEXT not in str(cause)  # the error is the client's own, without an answer of the server
     return str(state)[:2] in CONNECTION_SQLSTATE_CLASSES and state not in TRANSIENT_SQLSTATES
 
 
@@ -41,10 +42,10 @@ def is_retryable(error: BaseException) -> bool:
 
 @contextmanager
 def use_custom_plans() -> Iterator[None]:
-    """Let PostgreSQL plan the queries of this block for their values, in a transaction. One more query.
+    """Let PostgreSQL plan the queries of this block for their values, in a transaction. This costs one more query.
 
-    It plans a statement that a connection has executed often once for all values. A search for a frequent word is then up to ten
-    times as slow, because that plan reads all messages with the word instead of the newest ones.
+    By default PostgreSQL may use one plan for all values once a connection has executed a statement several times. A search for a
+    frequent word is then up to ten times as slow, because that plan reads all messages with the word instead of the newest ones.
     """
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET LOCAL plan_cache_mode = force_custom_plan")

@@ -24,7 +24,7 @@ class Code(StrEnum):
     EMAIL_TAKEN = "email_taken"
     EMAIL_UNCONFIRMED = "email_unconfirmed"
     SIGN_UP_CLOSED = "sign_up_closed"
-    # messages and chats
+    # messages, chats, roles and handles
     ID_TAKEN = "id_taken"
     LINK_DEAD = "link_dead"
     ALREADY_PARTICIPANT = "already_participant"
@@ -51,7 +51,7 @@ class Code(StrEnum):
     MERGE_ENDED = "merge_ended"
     # files
     FILE_UNREADABLE = "file_unreadable"
-    # models and runs
+    # models, runs, workspaces and schedules
     HOST_REFUSED = "host_refused"
     MODEL_UNUSABLE = "model_unusable"
     LLM_PROFILE_UNUSABLE = "llm_profile_unusable"
@@ -63,7 +63,7 @@ class Code(StrEnum):
     SCHEDULE_INVALID = "schedule_invalid"
     APPROVAL_DECIDED = "approval_decided"
     INVALID_ARGUMENTS = "invalid_arguments"
-    # public agents
+    # public agents, and who reports to whom
     STILL_PUBLIC = "still_public"
     WOULD_REPORT_TO_ITSELF = "would_report_to_itself"
     AGENT_PUBLIC = "agent_public"

@@ -85,7 +85,7 @@ def _check_redirect(target: Target, location: str, allow_private: frozenset[str]
 
 
 def build_failure(error: aiohttp.ClientError) -> FetchFailed:
-    """Return the failure of a request, without details that name another server."""
+    """Return the failure of a request. Its message has none of aiohttp's details, such as IP addresses."""
     match error:
         case aiohttp.ClientConnectorDNSError() if error.os_error.errno == socket.EAI_AGAIN:
             return FetchFailed(f"The name {error.host} could not be looked up in time.")

@@ -19,7 +19,7 @@ def build_script_command(script: Path, *arguments: str) -> list[str]:
 
 def run_script(script: Path, *arguments: str, content: bytes, seconds: float) -> subprocess.CompletedProcess[bytes]:
     """Run a script with `content` on stdin, and without environment variables: ours may have keys. The script sets the limits of
-    its memory and CPU time. Raises `subprocess.TimeoutExpired` after so many seconds of the clock."""
+    its memory and CPU time. Raises `subprocess.TimeoutExpired` after `seconds` of real time."""
     command = build_script_command(script, *arguments)
     return subprocess.run(command, input=content, capture_output=True, timeout=seconds, env={}, cwd="/", check=False)
 

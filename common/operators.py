@@ -38,7 +38,7 @@ def get_for_operator(operator: Any, table: type[M], row_id: UUID | str | int) ->
 
 
 def can_administer_installation(actor: Any) -> bool:
-    """Return whether this is an operator, or the first person who signed up: in embedded mode it is that person's machine."""
+    """Return whether the actor has any access to the admin, or signed up first: in embedded mode it is that person's machine."""
     if actor.is_staff:
         return True
     people = get_user_model()._default_manager.filter(kind="human").order_by("created_at", "pk")

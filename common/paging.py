@@ -72,7 +72,7 @@ def answer_page(
 
 
 def _start_after(rows: QuerySet[Any], cursor: str | None, by: str) -> QuerySet[Any]:
-    """Order the rows, and filter those that come after the cursor. `get_page` handles the errors of an invalid cursor."""
+    """Order the rows, and keep those that come after the cursor. `get_page` handles the errors of an invalid cursor."""
     is_descending = by.startswith("-")
     rows = rows.order_by(by, "-pk" if is_descending else "pk")
     if cursor is None:

@@ -223,7 +223,7 @@ _ENTRIES = (
         model_prefix="bedrock/converse/",
         model_pattern=r"[A-Za-z0-9_.:-]+|arn:aws[a-z-]*:bedrock:[a-z0-9-]+:\d*:[a-z-]+/[A-Za-z0-9_.:-]+",
         litellm_parameters={
-            # litellm takes a parameter that is missing from the environment of the process, so all three are set.
+            # If a parameter is not given, litellm reads it from the environment of the process, so all three are given.
             "api_key": "",
             "aws_session_token": "",
             "aws_bedrock_runtime_endpoint": "https://bedrock-runtime.{region}.amazonaws.com",
@@ -247,7 +247,7 @@ if TYPE_CHECKING:
     ProviderName = str
 else:
     ProviderName = Literal[*PROVIDERS]
-    """The type of requests and rows: the names are in their schema, and so in the TypeScript types."""
+    """The type of the fields of requests and rows, whose schema and TypeScript types thus list the names."""
 
 Options = Annotated[
     dict[

@@ -41,8 +41,8 @@ class CircuitBreaker:
         self._retry_at = 0.0
 
     def allows_call(self) -> bool:
-        """Return whether to send a call. While Redis is unavailable, allow one trial every `PAUSE_AFTER_FAILURE_SECONDS`: each time
-        that this returns true."""
+        """Return whether to send a call. While Redis is unavailable, return true once in `PAUSE_AFTER_FAILURE_SECONDS`: returning
+        true starts the next pause."""
         if self.is_open:
             if time.monotonic() < self._retry_at:
                 return False
@@ -83,7 +83,7 @@ class RedisClient:
         return result
 
     def call_or_raise(self, command: Callable[[redis.Redis], T]) -> T:
-        """Return the result of `command(client)`. Raises `Unavailable` if Redis is: for a result that only Redis stores."""
+        """Return the result of `command(client)`. Raises `Unavailable` if Redis is unavailable. For results without a default."""
         results: list[T] = []
         self.call(lambda client: results.append(command(client)), None)
         if not results:

@@ -24,7 +24,7 @@ T = TypeVar("T", bound=BaseModel)
 
 
 class Request(AnyRequest):
-    """A request of a signed-in person. DRF's permission classes have checked the sign-in."""
+    """A request. `user` is the signed-in person or agent, whom DRF's permission classes require; null with `AllowAny`."""
 
     user: Any
 

@@ -11,7 +11,7 @@ _tenant: ContextVar[str] = ContextVar("tenant", default="")
 
 @contextmanager
 def charge_tenant(tenant: UUID) -> Iterator[None]:
-    """Charge a tenant for what is done in this block, and in the asyncio tasks that it starts."""
+    """Make this the current tenant, for which limits are counted, in this block and in the asyncio tasks that it starts."""
     token = _tenant.set(str(tenant))
     try:
         yield

@@ -10,7 +10,7 @@ MAX_DEPTH = 32
 
 
 def to_storable(text: str) -> str:
-    """Return the text without NUL, which PostgreSQL cannot store, and lone surrogates, which UTF-8 cannot encode."""
+    """Return the text without NUL, which PostgreSQL cannot store, and with `?` for lone surrogates, which UTF-8 cannot encode."""
     if text.isascii():
         return text.replace("\x00", "")
     return text.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")
@@ -43,7 +43,7 @@ _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cn", "Co", "Cs"})
 
 
 def remove_invisible(text: str) -> str:
-    """Return the text without control, format and unassigned characters, so that a reader sees all that a model reads.
+    """Return the text without control, format, private and unassigned characters, so that a reader sees all that a model reads.
 
     Line breaks and tabs are kept. Emoji that are joined by a format character fall apart.
     """

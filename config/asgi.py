@@ -39,7 +39,7 @@ def identify_caller(scope: Any) -> HTTPCaller:
 
 
 def is_upload(scope: Any) -> bool:
-    """Return whether a request uploads a file. Who sends no credential is refused anyway, and may send no large body."""
+    """Return whether a request uploads a file. A client without a credential is refused anyway, and may send no large body."""
     is_path_of_files = scope["path"].startswith("/api/v1/") and scope["path"].endswith("/files")
     return scope["method"] == "POST" and is_path_of_files and find_caller(scope["headers"])[1]
 
@@ -94,7 +94,7 @@ def _warm_up() -> None:
         b"".join(response)
         response.close()
     connections.close_all()
-    # Half a million objects live until the process ends: checking them in each collection took a fifth of its time.
+    # Half a million objects live until the process ends: checking them in each collection took a fifth of the process's time.
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 10, 10)

@@ -95,8 +95,9 @@ def check_lease(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[
 
 
 def refuse_to_serve_unsafely(*, web: bool = False) -> None:
-    """Raise `ImproperlyConfigured` with all errors of the checks. Web processes and workers call this when they start, because
-    Django runs checks in management commands only. `web` adds the checks for processes that are reached from outside."""
+    """Check the secrets and the lease and, with `web`, what concerns processes that are reached from outside. Raise
+    `ImproperlyConfigured` with all errors. Web processes and workers call this when they start, because Django runs checks in
+    management commands only."""
     errors = [*check_secrets(None), *check_merge_service_secret(None), *check_lease(None)]
     if web:
         errors += [*check_trusted_proxies(None), *check_sign_up_mode(None)]

@@ -45,7 +45,7 @@ EMBEDDED = env.bool("ATELIER_EMBEDDED", default=False)
 LOCAL_URL = env.str("ATELIER_ADDRESS", default="http://localhost:8000")
 # The base of links that are not built for a request, for example in mails.
 WEB_APP_URL = PUBLIC_URL or LOCAL_URL
-# The port where we listen on this machine, where no model server can be; None if it is not known.
+# The port on which this installation listens, so no model server can be there; None if it is not known.
 OWN_PORT = urlsplit(LOCAL_URL).port
 # `host:port` pairs on private networks that a tenant's `api_base` may name (below /v1) and that agents may read. With a path
 # (`gpu.lan:11434/openai/v1`) the host may only be used as a model server below that path (SEC12, SEC13).
@@ -258,7 +258,7 @@ RUNS_PER_PERSON = env.int("RUNS_PER_PERSON", default=20)
 RUN_LEASE = env.float("RUN_LEASE", default=10.0)
 RUN_HEARTBEAT = env.float("RUN_HEARTBEAT", default=3.0)
 SWEEP_EVERY = env.float("SWEEP_EVERY", default=3.0)
-# Seconds. A worker that receives no task for so long, while tasks wait in Redis, is disconnected and exits (RUN5).
+# Seconds. A worker that receives no task for so long, while tasks wait in Redis, counts as disconnected and exits (RUN5).
 WORKER_DISCONNECTED_AFTER = env.float("WORKER_DISCONNECTED_AFTER", default=60.0)
 # A file that a healthy worker touches every few seconds, for the health check of its container.
 WORKER_ALIVE_PATH = Path(path) if (path := env.str("WORKER_ALIVE_PATH", default="")) else None
@@ -458,7 +458,7 @@ LOGGING = {
     "loggers": {
         "httpx": {"level": "WARNING"},
         "httpx2": {"level": "WARNING"},
-        # What it logs of a server reaches us as an error, and a hostile server decides how much it is.
+        # Its errors about a server reach our code anyway, and a hostile server could fill the log with them.
         "mcp": {"level": "CRITICAL"},
         "uvicorn.sockets": {"level": "WARNING"},
         "LiteLLM": {"level": "WARNING"},

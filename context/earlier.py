@@ -55,7 +55,7 @@ class LogRow:
 @dataclass(frozen=True)
 class EarlierContext:
     """The text about the older messages, and the `seq` from which on messages are read in full (`kept_from`). `is_new`: the agent
-    reads the chat by this strategy for the first time. `needs_summary`: a summary should be started at the end of the run;
+    last read the chat whole, or by another strategy. `needs_summary`: a summary should be started at the end of the run;
     `needs_embeddings`: the messages of the chat should be embedded. `vector_request`: what is needed to search by meaning, too.
     `budget`: tokens of the conversation. `sections`: the parts of the text, in their order. A chat that is still read whole has no
     text and no facts."""
@@ -177,7 +177,7 @@ def _choose_pinned(pinned: Sequence[Message], budget: int) -> tuple[dict[UUID, s
 def _build_section(
     kind: SectionKind, label: str, lines: Sequence[str], summary: HistorySummary | None = None
 ) -> list[Section]:
-    """Return the section with these lines; none without lines. `summary`: the one that they are of."""
+    """Return the section with these lines; none without lines. `summary`: the summary whose sentences they are."""
     if not lines:
         return []
     authors = "a model, of messages of this chat" if summary else "people and agents of this chat"

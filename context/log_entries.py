@@ -34,7 +34,7 @@ def build_entry(row: Sequence[Any]) -> LogEntry:
 
 
 def _build_woken_text(payload: Mapping[str, Any]) -> str:
-    """Return what an agent reads that a person or a schedule has woken."""
+    """Return the text that an agent reads when a person or a schedule has woken it."""
     if payload.get("reason") == "schedule":
         return f"[The schedule “{' '.join(payload['name'].split())}” wakes you. It asks you to do this:]\n{payload['text']}"
     return "[I wake you by hand: look at this chat again, and answer what is still open. If nothing is, say so in one sentence.]"
@@ -52,7 +52,7 @@ def get_side(entry: LogEntry) -> str | None:
 
 
 def add_images(entries: list[LogEntry]) -> list[LogEntry]:
-    """Return the entries, the newest `MAX_IMAGES` of images with their thumbnails. Without images it makes no query."""
+    """Return the entries, and add thumbnails to the newest `MAX_IMAGES` images. Without images, no query is made."""
     ids = [entry.id for entry in entries if entry.type == "FILE_MESSAGE" and entry.payload.get("has_thumbnail")]
     images: dict[UUID, Image] = {}
     for file in File.objects.filter(pk__in=ids[-MAX_IMAGES:], deleted_at=None) if ids else ():

@@ -30,11 +30,11 @@ MAX_FOUND = 10
 MAX_RANKED = 200
 """The best matches of a request, among which those with other words than the matches before them are preferred."""
 ALIKE_FACTOR = 0.9
-"""How much a match counts for each better one that has the same words of the request. Without it, a question that was asked about
-many things comes before the message that answers it for one of them."""
+"""The score of a match is multiplied by this for each better match with the same words of the request. Without it, a question that
+was asked about many things comes before the message that answers it for one of them."""
 FUSION_RANK = 5
-"""How little the first ranks count more than the next ones. With the usual 60, a message that is in the middle of both rankings
-would come before the first one of either, which may be the only one that answers; with 10, still before the fifth."""
+"""The smaller it is, the more the first ranks count. With the usual 60, a message that is in the middle of both rankings would come
+before the first one of either, which may be the only one that answers; with 10, it would come before the fifth one."""
 STATISTICS_SECONDS = 600
 """How long the statistics of a process count as fresh."""
 DEFAULT_FREQUENCY = 0.0001
@@ -45,7 +45,7 @@ _STOP_WORDS = frozenset(
     " would you your about".split()
 )
 _ENDING = re.compile(r"(?:ies|ing|ed|es|s)$")
-# A lexeme of a tsquery in quotes, which are doubled inside as backslashes are; `:*` if it is the beginning of words.
+# A lexeme of a tsquery in single quotes. Quotes and backslashes inside are doubled. With `:*` it is the beginning of words.
 _WORD = re.compile(r"^'((?:[^'\\]|''|\\\\)*)'(:\*)?$")
 
 
@@ -167,7 +167,7 @@ def _prefer_other_words(rows: Sequence[tuple[UUID, float, list[bool]]]) -> list[
 
 def _choose_rare(terms: Sequence[str], frequencies: dict[str, float]) -> list[str]:
     """Return the rarest terms, as long as they match at most `MAX_MATCHES` messages together. If even the rarest one matches more,
-    the messages that have the three rarest terms are looked up."""
+    only messages that have all of the three rarest terms are looked up."""
     ordered = sorted(terms, key=lambda term: frequencies[term])
     chosen: list[str] = []
     matches = 0.0

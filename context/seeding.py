@@ -132,8 +132,8 @@ def build_texts(count: int, seed: int = 1) -> Iterator[str]:
 
 
 def create_messages(chat_id: UUID, count: int, *, facts: Sequence[Fact] = (), seed: int = 1) -> None:
-    """Append messages of the chat's participants, in their order, with the facts at random positions among the older ones; and
-    update PostgreSQL's statistics. They wake no agent, and nobody is notified. Each participant has read them.
+    """Append messages by random participants of the chat, with the facts at random positions among the older ones; and update
+    PostgreSQL's statistics. They wake no agent, and nobody is notified. Each participant has read them.
 
     Raises `NotFound`.
     """

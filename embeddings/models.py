@@ -47,7 +47,7 @@ class EmbeddingModel(Identified, ModelSettings):
 class EmbeddedChat(Identified):
     """A long chat whose messages are embedded, up to its version `through_version`.
 
-    `person`: for whom the last run worked that needed it; the requests are made for this person. `due_at`: when messages are
+    `person`: the person of the run that last made the chat due; the requests are made for this person. `due_at`: when messages are
     embedded next; null: none are left. `failures`: failed requests in a row. `lease_until`: until then, one process embeds.
     """
 

@@ -16,7 +16,7 @@ _COLUMN = (
     "SELECT 1 FROM pg_attribute WHERE attrelid = 'embeddings_messageembedding'::regclass AND attname = 'vector'"
     " AND NOT attisdropped"
 )
-# In the row: reading it from another table for each message of a chat would take longer than comparing it.
+# PLAIN keeps the vector in its row: reading it from the TOAST table for each message would take longer than comparing it.
 _STATEMENTS = (
     "CREATE EXTENSION IF NOT EXISTS vector",
     "ALTER TABLE embeddings_messageembedding ADD COLUMN IF NOT EXISTS vector halfvec",

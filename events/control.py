@@ -1,6 +1,6 @@
 """Sending stop requests from web processes to workers through Redis.
 
-The message only makes a stop faster: `stop_requested_at` is authoritative, and workers also read it with each heartbeat.
+The message only makes a stop faster: `Run.stop_requested_at` is authoritative, and workers also read it with each heartbeat.
 """
 
 import asyncio

@@ -85,6 +85,7 @@ class Subscribed(Row):
 
     `rows` always include the chat, its participants, current drafts and active runs. They also include messages: the newest page in
     a snapshot, else the changed ones. `has_older`: there are messages before the oldest one of a snapshot.
+    `present`: the people who have the chat open.
     """
 
     type: Literal["subscribed"] = "subscribed"
@@ -186,8 +187,8 @@ class Progress(Row):
 
 
 class AgentStates(Row):
-    """The agents of a workspace that started or stopped working or waiting for people, on its topic: their `state`, as in the list
-    of agents."""
+    """The agents of a workspace whose state changed: those that are now working, waiting for people, or idle (`AgentState`). It is
+    sent on the workspace's topic."""
 
     type: Literal["agent_states"] = "agent_states"
     topic: str

@@ -49,8 +49,8 @@ PayerReason = Literal[
 """Why the person's own model (`LLMProfile`) is used (`llm_profile`) or not, in the order in which it is decided.
 
 `system_required`: the operator requires the model of the installation. `no_person`: the run works for nobody.
-`llm_profiles_off`, `provider_not_allowed`: by the operator. `llm_profiles_off_here`: by the workspace. `other_model`: the
-version names another model.
+`llm_profiles_off`, `llm_profiles_off_here`: the operator, or the workspace, does not allow own models. `no_llm_profile`: the person
+has none. `provider_not_allowed`: the operator does not allow its provider. `other_model`: the version names another model.
 """
 
 
@@ -59,7 +59,7 @@ ContextStrategy = Literal["truncate", "summarise", "retrieve"]
 nothing (`truncate`), a summary (`summarise`), or those that match the request, with a summary if there is one (`retrieve`)."""
 
 MemoryScope = Literal["chat", "agent"]
-"""What an agent remembers together: each chat by itself, or all its chats."""
+"""What one memory of an agent is for: one chat (`chat`), or all its chats (`agent`)."""
 
 
 class MessageReference(Payload):
@@ -74,8 +74,8 @@ ContextLimit = Literal["model", "workspace", "agent"]
 
 class ContextFacts(Payload):
     """What an answer in a long chat was built from: the summary of the messages up to `summary_through`, the older messages that
-    were `found`, the number of those that are `pinned`, and the newest `turns`. It is null for a chat that the model read whole.
-    `limit`: the tokens that a request may have, by the smallest limit, which is that of `limit_by`."""
+    were `found`, the numbers of older important `events` and `pinned` messages, and the number of the newest `turns`. A chat that
+    the model read whole has no such facts. `limit`: the most tokens of a request, which `limit_by` has set."""
 
     strategy: ContextStrategy
     summary_id: UUID | None = None
@@ -89,7 +89,7 @@ class ContextFacts(Payload):
 
 
 class Stamp(Payload):
-    """The text that answered: a version (`v7`), or the n-th apply of a draft in this chat (`r3`) and by whom.
+    """What answered: a version (`v7`), or the n-th apply of a draft in this chat (`r3`) and the name of who applied it.
 
     `payer_id` and `payer_name` are those of the person whose own key paid. `compared` is the id of the comparison that the
     answer is one `side` of. `replaced_model`: the model that a public agent names and that was not available in the workspace;
@@ -126,8 +126,9 @@ class TextPayload(Payload):
     """A text of a person or an agent.
 
     `incomplete`: the model's stream broke off, or the run was stopped, after this much. `answers` is the message that
-    started the run; `answered_ids` are all that address the agent and that the run had read, if there are several. `memory`: what
-    its run has read of the agent's memory, if anything. `sent_by_run_id`: the run of another chat in which an agent sent it.
+    started the run; `answered_ids` are all messages that address the agent and that the run had read, if there are several.
+    `memory`: what the run has read of the agent's memory, if anything. `sent_by_run_id`: if an agent sent this text by a tool while
+    it worked in another chat, its run there.
     """
 
     text: str = Field(max_length=MAX_TEXT)
@@ -254,7 +255,7 @@ class HTTPResponseData(Payload):
 
 
 class MCPResultData(Payload):
-    """The value that an MCP server sent beside the text of a result. `tool` is its name there, `text` the value as JSON.
+    """The value that an MCP server sent beside the text of a result. `tool` is the tool's name there, `text` the value as JSON.
     `is_cut`: the JSON is longer."""
 
     kind: Literal["mcp_result"] = "mcp_result"
@@ -299,7 +300,7 @@ class FoundToolsData(Payload):
 
 
 class SubAgentResultData(Payload):
-    """The end of a task that another agent was given. `message_id` is its last text, if it has one; `state` is that of its run."""
+    """The end of a task that another agent was given. `message_id`: the last text of that agent, if any; `state`: of its run."""
 
     kind: Literal["sub_agent"] = "sub_agent"
     run_id: UUID
@@ -360,7 +361,7 @@ class BudgetPeriod(models.TextChoices):
 class BudgetRefusal(Payload):
     """The budget that refused a call, as it was then. Amounts are in millionths of a dollar.
 
-    `subject_id`: of whom it is, and null in rows that are older than this field; `needed_micro`: the most that the call could have
+    `subject_id`: whose budget it is, null in rows that are older than this field; `needed_micro`: the most that the call could have
     cost; `ends_at`: when the budget begins again, null for that of a run; `revision`: of the budget. `limit_micro` and
     `spent_micro` are null for the budget of a person, because all participants read this, and not all may see the usage of others.
     """
@@ -379,14 +380,15 @@ class BudgetRefusal(Payload):
 
 
 WakeLimit = Literal["hops", "pair_rate", "pair_day"]
-"""A limit that ends a loop of agents: of messages of agents in a row, and of how often two agents wake each other."""
+"""The limit that ended a loop of agents: on messages of agents in a row (`hops`), or on how often two agents wake each other within
+minutes (`pair_rate`) or in a day (`pair_day`)."""
 
 
 class SystemPayload(Payload):
     """An event in the chat: its actor, action and object.
 
     The client resolves names from ids. The names are stored as well, because a person may leave. `via` is the name of the
-    agent that acted for the actor. The comments say which events have the other fields.
+    agent that acted for the actor. The comments in the code say which events have the other fields.
     """
 
     actor_id: UUID | None = None
@@ -420,7 +422,8 @@ class SystemPayload(Payload):
     touches: list[str] = []
     # The strategy by which an agent reads a long chat from now on.
     strategy: ContextStrategy | None = None
-    # A woken agent: of a schedule, its id, its name, its instructions, when it was due, and how many earlier times were missed.
+    # A woken agent: by hand or by a schedule (`reason`). Of a schedule: its id, name and instructions, when it was due, and how many
+    # earlier times were missed.
     reason: Literal["hand", "schedule"] | None = None
     schedule_id: UUID | None = None
     name: str | None = None
@@ -436,7 +439,7 @@ class SystemPayload(Payload):
 
 
 class ComparisonSide(Payload):
-    """One of the two texts that answer in a comparison. `earlier`: runs that failed or were stopped, and were retried."""
+    """One of the two specs that answer in a comparison. `earlier`: runs that failed or were stopped, and were retried."""
 
     run_id: UUID
     spec_id: UUID
@@ -535,7 +538,7 @@ class ApprovalDecidedPayload(Payload):
 
 
 SystemMessageType = Literal[
-    # A participant was added to the chat, and left it or was removed. Stored rows have these names.
+    # A participant was added to the chat; a participant left it or was removed. Stored rows say `MEMBER` instead.
     "MEMBER_JOINED",
     "MEMBER_LEFT",
     "LOCK_ACQUIRED",
@@ -551,10 +554,10 @@ SystemMessageType = Literal[
     "SUGGESTION_WITHDRAWN",
     "RUN_FAILED",
     "RUN_STOPPED",
-    # A public agent of the chat has a new version, or was taken down. They name nobody of the publisher.
+    # A public agent of the chat has a new version, or was taken down. These messages name no person of the publisher.
     "AGENT_PUBLISHED",
     "AGENT_TAKEN_DOWN",
-    # What an agent reads of this chat, which has become too long for its model, besides the newest messages.
+    # An agent reads this chat by this strategy from now on, because the chat has become too long for its model.
     "CONTEXT_STRATEGY_CHANGED",
     # A person or a schedule has woken an agent, which reads this message. A limit has ended a loop of agents that wake each other.
     "AGENT_WOKEN",

@@ -55,8 +55,8 @@ def publish(frame: Frame, *, activity_in: UUID | None = None) -> None:
 def publish_transient(frames: Iterable[Frame]) -> None:
     """Publish transient frames of many topics on commit.
 
-    The frames are sent to all hubs in few messages, because a message for each topic would cost more. A hub sends those frames
-    on that its sockets are subscribed to.
+    The frames are sent to all hubs in few messages, because a message for each topic would cost more. A hub passes on
+    only the frames of topics to which its sockets are subscribed.
     """
     messages: list[RedisMessage] = []
     batch: list[tuple[str, str, str]] = []

@@ -198,7 +198,7 @@ class Streams:
             return  # a newer message of this run has replaced the text
         del self._current[stream.run_id]
         if not stream.has_started and stream.attempt == 1:
-            return  # nothing was stored
+            return  # nothing was stored, and no earlier attempt may have left a text
         await self._client.call(lambda client: client.delete(_build_redis_key(stream.run_id)), 0)
 
     @property

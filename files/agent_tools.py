@@ -197,7 +197,7 @@ def search_texts(files: QuerySet[File], words: str) -> ToolOutput:
 
 
 def may_be_written_by_agent(file: File) -> bool:
-    """Return whether the text of a file may be one of an agent: no URL in it counts as read (SEC9)."""
+    """Return whether an agent may have written the text of a file: then no URL in it counts as read (SEC9)."""
     return file.uploaded_by is None or file.uploaded_by.is_agent
 
 

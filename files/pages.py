@@ -1,4 +1,5 @@
-"""Knowledge pages: files of the workspace that an agent knows. They are settings of its tool `read_pages`, versioned with them."""
+"""Knowledge pages: files of the workspace that an agent knows. Their ids are a setting of its tool `read_pages`, so each version of
+the agent has its own."""
 
 from collections.abc import Iterable
 from typing import Any, Literal
@@ -38,9 +39,10 @@ def find_pages(workspace_id: UUID | None, ids: Iterable[UUID]) -> dict[UUID, Any
 
 
 def build_pages_text(workspace_id: UUID | None, config: ToolConfig, model_size: int) -> str:
-    """Return the texts of the pages for the system text of a run on a model of this size; empty if none are to be there.
+    """Return the texts of the pages for the system text of a run; empty if none are to be there.
 
-    What is too long is cut, and the model reads how to read on. A page that is gone is named as missing.
+    `model_size`: the most tokens that the run may read. What is too long is cut, and a line tells the model how to read on. A page
+    that is gone is named as missing.
     """
     if not isinstance(config, PagesConfig) or config.mode != "context" or not config.page_ids:
         return ""

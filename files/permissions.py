@@ -1,4 +1,4 @@
-"""Who may do what with a file: fetch-and-check."""
+"""Rights on files: those of the chat or the workspace, and of the person who uploaded the file."""
 
 from enum import StrEnum
 from uuid import UUID
@@ -21,7 +21,7 @@ class FileVerb(StrEnum):
 def get_file_for(
     actor: Actor, file_id: UUID, verb: FileVerb, *, on_behalf_of: Actor | None = None, lock: bool = False
 ) -> File:
-    """Return a file if the actor may do this with it, and the person it works for may, too. Raises `NotFound`, `Forbidden`.
+    """Return a file if the actor may do this with it, and so may `on_behalf_of`, if it is given. Raises `NotFound`, `Forbidden`.
 
     A file of a chat is seen by the chat's participants once it is posted, and by its uploader before. A file of the workspace is
     seen by the members. A file is deleted by its uploader, or by an editor who may see it.

@@ -26,7 +26,7 @@ def search_files(files: QuerySet[File], words: str) -> QuerySet[File]:
 
 
 def list_rows_to_purge(workspace: Workspace) -> list[QuerySet[Any]]:
-    """Return the files of a workspace that are purged. A listener of `collect_rows_to_purge`.
+    """Return all files of a deleted workspace, to purge them. A listener of `collect_rows_to_purge`.
 
     Their content is deleted as that of every file whose row is gone (`delete_orphaned_content`).
     """

@@ -142,8 +142,8 @@ def _split_system_text(
 
 
 def _read_answer(run: Run, call: LLMCall) -> dict[str, Any]:
-    """Return the text, the thinking and the calls of the answer to a request, from the log of the chat, without secrets as the
-    request itself: the model may have repeated one."""
+    """Return the text, the thinking and the calls of the answer to a request, from the log of the chat. Secrets are removed,
+    because the model may have repeated one from the request."""
     step = Step.objects.filter(run=run, kind="llm", number=call.step_number, attempt=call.attempt).first()
     found: dict[str, Any] = {"answer_text": "", "answer_thinking": "", "answer_calls": []}
     if step is None or call.error_code:

@@ -330,7 +330,7 @@ def _build_rows_of_read_messages(run: Run, read: Sequence[Message]) -> Iterator[
 
 
 def _list_tree(run: Run) -> list[Run]:
-    """Return the run and the runs of its sub-agents, of those of theirs, and so on."""
+    """Return the run, the runs of its sub-agents, those of their sub-agents, and so on. Not the runs that its messages wake."""
     found, parents = [run], [run.id]
     while parents and len(found) < MAX_RUNS_OF_TREE:
         children = Run.objects.filter(parent__in=parents).select_related("agent").order_by("pk")

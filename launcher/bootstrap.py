@@ -388,6 +388,7 @@ prctl = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
 
 
 def prepare_child() -> None:
+    """Unblock the signals in the child, and let the kernel kill it when this process ends (1 is PR_SET_PDEATHSIG)."""
     unblock_signals()
     if prctl:
         prctl(1, signal.SIGKILL)

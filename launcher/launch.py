@@ -230,7 +230,7 @@ def _describe_exit(code: int) -> str:
 def main() -> int:
     """Run the installation until a signal arrives or a server cannot be started. Return the exit code."""
     if os.environ.get("MAKELEVEL"):
-        # `make` cannot pass a SIGKILL on to us.
+        # If `make` is killed by SIGKILL, it cannot pass that on: the kernel ends this process then.
         die_with_parent(signal.SIGTERM)
     os.chdir(ROOT)
     return Launcher(dict(os.environ)).run()

@@ -108,7 +108,7 @@ class Postgres(Server):
         return is_ours and len(lines) >= 8 and lines[7].strip() == "ready"
 
     def _check(self, major: int) -> None:
-        """Check that the version of the data matches the folder's name, and their password our secrets. Raises `StartError`."""
+        """Check that the folder's name has the version of the data, and that their password is ours. Raises `StartError`."""
         version = self.data / "PG_VERSION"
         written_by = version.read_text().strip() if version.exists() else ""
         if not written_by:

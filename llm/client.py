@@ -79,7 +79,11 @@ async def test_model(
     *,
     seconds: float = TEST_SECONDS,  # noqa: PT028
 ) -> ModelTestResult:
-    """Send one short question and wait for a complete or a long enough answer. Errors of the model are in the result."""
+    """Send one short question and wait for a complete or a long enough answer. Errors of the model are in the result.
+
+    An answer with two chunks of text or more is a success even if it is not complete after `seconds`. `finish` is "left" if the
+    answer was not read to its end.
+    """
     loop = asyncio.get_running_loop()
     started = loop.time()
     request = build_test_request(model)
@@ -109,7 +113,7 @@ async def test_model(
 
 
 def _build_result(answer: Answer) -> ModelTestResult:
-    """Return the result of a complete answer: a failure when the answer has no text."""
+    """Return the result of a complete answer: a failure when it has no text, unless thinking has used up `max_tokens`."""
     is_empty = not answer.text.strip() and not (answer.finish == "length" and answer.thinking)
     if is_empty:
         return ModelTestResult(False, EMPTY_ANSWER_MESSAGE, 0.0, "empty_answer", finish=answer.finish)

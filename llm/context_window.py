@@ -21,11 +21,11 @@ MAX_FOR_ANSWER = 16_000
 SHARE_OF_ESTIMATE = 0.75
 """The part of the remaining tokens that is used: estimates are wrong by up to a third."""
 SHARE_OF_LEARNT = 0.85
-"""The same for a model whose factor is known: what is left of the error was measured (docs/context.md)."""
+"""The same for a model whose `factor` is known (`get_context_budget`). The remaining error was measured (docs/context.md)."""
 MIN_PART = 500
 """Tokens that must be left to include a message that has to be shortened."""
 MIN_SECTION = 250
-"""Tokens of a part of the system text that is shortened. In a shorter one, its first and last lines would be cut."""
+"""The fewest tokens to which a part of the system text is shortened. With fewer, its first and last lines would be cut."""
 TOKENS_PER_TURN = 4
 TOKENS_PER_IMAGE = 1_000
 LEFT_OUT = "Older messages of this chat are left out."
@@ -108,8 +108,8 @@ def shorten_section(text: str) -> str:
 
 
 def fit_blocks(system: str, blocks: Sequence[list[Turn]], budget: int) -> list[Turn]:
-    """Return the system text and the turns of the newest blocks that fit into the budget. A block is included or left out as a
-    whole, for example a call and its result.
+    """Return the system text and the turns of the newest blocks that fit into the budget. The turns of a block, for example a call
+    and its result, are included or left out together. The texts of the oldest one may be shortened to fit.
 
     The last block and the block that the run answers are always included; they are shortened when they are too long.
     """
@@ -160,7 +160,7 @@ def _compute_limit(sizes: Iterable[int], budget: int) -> int:
 
 def _cut_text(text: str, limit: int) -> str:
     """Return the beginning and the end of a text that has more than `limit` tokens, with a line between them. Return the whole
-    text if that is not longer."""
+    text if the shortened one would not be shorter."""
     size = estimate_tokens(text)
     if size <= limit:
         return text

@@ -31,7 +31,7 @@ class Embedded:
 
 
 def build_embedding_request(model: str, texts: list[str]) -> ModelRequest:
-    """Return a request for embeddings as one for an answer, by which its tokens and its cost are estimated."""
+    """Return a request for embeddings in the form of a request for an answer, from which its tokens and cost are estimated."""
     return ModelRequest(model, [Turn("user", text) for text in texts], parameters={"max_tokens": 1})
 
 
@@ -78,7 +78,7 @@ def _read_vectors(answer: dict[str, Any], count: int) -> list[list[float]]:
         vectors = [found[index] for index in range(count)]
     except (KeyError, TypeError, ValueError) as error:
         raise LLMError("garbled", "The server's answer has not the embeddings that were requested.") from error
-    # Of one length, with numbers, none of them infinite, and not only zeros, which have no direction.
+    # All vectors must have one length and finite numbers. A vector of zeros has no direction, so it cannot be compared.
     if not all(
         len(vector) == len(vectors[0]) and all(map(math.isfinite, vector)) and any(vector) for vector in vectors
     ):

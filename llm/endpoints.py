@@ -79,8 +79,8 @@ def get_endpoint(
     """Return the endpoint and the model's name for a spec with this `model` (empty: the default), in a run that works for this
     person. The endpoint says who pays and why. `stored`: the settings, if they are read for several runs.
 
-    Only workers call this, because it decrypts the key. Raises `Invalid` (`model_unusable`), see `choose_model`, and for a
-    person's own key that cannot be decrypted.
+    Only workers call this, because it decrypts the key. Raises `Invalid`: `model_unusable` (see `choose_model`), or
+    `llm_profile_unusable` for a person's own key that cannot be decrypted.
     """
     choice = choose_model(workspace, model, person, stored=stored)
     if choice.settings is not None:
@@ -104,7 +104,7 @@ def choose_model(
 ) -> ModelChoice:
     """Return the model for a spec with this `model` (empty: the default) in a run that works for this person. No key is decrypted.
 
-    A person's own model answers only for specs that name no model, or this one: the person has agreed to pay for no other. The
+    A person's own model answers only for specs that name no model, or the same one: the person has agreed to pay for no other. The
     demo endpoint has one model, whatever the spec names. Raises `Invalid` (`model_unusable`) for a model that the operator does
     not offer.
     """
@@ -137,7 +137,7 @@ def find_usable_model(
     credential = choice.settings
     if choice.paid_by != "workspace" or credential is None or model in ("", credential.default_model):
         return model
-    # The table knows the models of a provider, and not those of a server of the workspace.
+    # litellm's list contains the models of a provider, but not those of a server with an address of its own.
     is_known = not credential.api_base and model in list_known_models(credential.provider)
     return model if is_known else ""
 

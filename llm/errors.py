@@ -19,7 +19,7 @@ _CODES = {
     404: "not_found",
     408: "server",
     409: "server",
-    413: "context_too_long",  # by a proxy before the model's server, too
+    413: "context_too_long",  # also from a proxy in front of the model's server
     422: "bad_request",
     429: "rate_limited",
 }
@@ -65,7 +65,7 @@ def build_status_error(status: int, headers: Mapping[str, str], body: bytes, key
 
 
 def build_frame_error(error: object, key: Secret) -> LLMError:
-    """Return the error for an error frame inside a stream."""
+    """Return the error for an `error` object inside a stream, or in the body of a response with status 200."""
     text, kind = _read_error_fields(error)
     status = error.get("code") if isinstance(error, Mapping) else None
     # Some servers name no status, such as LM Studio, or a word in its place (`context_length_exceeded`).

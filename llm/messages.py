@@ -24,7 +24,7 @@ class ToolCall:
 @dataclass(frozen=True)
 class Usage:
     """Tokens of one request; `cost_micro` in millionths of a US dollar, null when the price is not known. `estimated_input`: our
-    own estimate for the `input_tokens` that the server reported, for the factor of the model; null: not computed."""
+    own estimate of the `input_tokens` that the server reported, from which `TokenFactor` is learnt; null: not computed."""
 
     input_tokens: int = 0
     output_tokens: int = 0

@@ -1,5 +1,5 @@
-"""List the models that can be chosen, and test one: of a workspace, or a person's own. A worker runs the test on its event loop;
-clients poll the result (FAIR2).
+"""List the models that can be chosen, and test the model of a workspace or a person's own model. A worker runs the test on its
+event loop; clients poll the result (FAIR2).
 
 Tests are stored in Redis. The worker gets the key encrypted, and only the worker decrypts it.
 """
@@ -56,7 +56,7 @@ ModelTestState = Literal["waiting", "running", "done"]
 
 @dataclass(frozen=True)
 class Offer:
-    """A model that a workspace can use without a key."""
+    """A provider, or a server on this machine, whose `models` a workspace can use without a key."""
 
     provider: str
     label: str

@@ -24,7 +24,7 @@ _MICRO = 1_000_000
 MAX_TOKENS = 10_000_000
 """Tokens of a question, or of an answer, that a server may report. No model reads as many, and the sum of a run fits its column."""
 MIN_LEARNT_TOKENS = 1_000
-"""Tokens of a request from which on it says something about the estimate."""
+"""Requests with fewer tokens are not compared with our estimate: what the protocol adds counts too much in them."""
 MAX_COST = 1_000_000
 """Dollars that a server may report for one request."""
 
@@ -105,8 +105,8 @@ def build_usage(
 
 
 def _estimate_long_input(request: ModelRequest, reported: int) -> int | None:
-    """Return our estimate for a request of which the server reported so many tokens; null for a short one, whose frame of the
-    protocol counts too much, and for one with images, whose size in tokens is not known."""
+    """Return our estimate of the tokens of a request, to compare it with the `reported` number. Null for a short request, in which
+    what the protocol adds counts too much, and for a request with images, whose size in tokens is not known."""
     if reported < MIN_LEARNT_TOKENS or any(turn.images for turn in request.turns):
         return None
     return estimate_input(request)
@@ -150,7 +150,7 @@ def _parse_tokens(reported: Any) -> int | None:
 
 
 def _parse_cost(reported: Any) -> int | None:
-    """Return a cost in dollars as millionths; null if it is no amount, such as NaN, or less than nothing."""
+    """Return a cost in dollars as millionths; null if it is not a number, is negative, or exceeds `MAX_COST`."""
     is_number = isinstance(reported, int | float) and not isinstance(reported, bool)
     return round(reported * _MICRO) if is_number and 0 <= reported <= MAX_COST else None
 

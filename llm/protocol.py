@@ -60,7 +60,7 @@ class Timeouts:
 @dataclass(frozen=True)
 class ModelTestResult:
     """The result of a model test. `code` (of `LLMError`, or `empty_answer`) and `message` are empty when the model answered.
-    `seconds`: until the first chunk; `total`: until the end."""
+    `seconds`: until the first chunk or the error; `total`: until the end."""
 
     ok: bool
     message: str

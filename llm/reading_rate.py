@@ -9,7 +9,7 @@ CHUNKS_PER_SECOND = 6_000.0
 """Chunks per second for all runs of a workspace in one process: forty agents at 150 tokens a second."""
 BURST_CHUNKS = 12_000.0
 CHARACTERS_PER_CHUNK = 256
-"""A longer chunk counts as one more for each of these characters."""
+"""A chunk counts as one, and as one more for each 256 characters of its text."""
 
 
 class ReadingRate:

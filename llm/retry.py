@@ -72,7 +72,7 @@ def get_breaker(*key: str) -> Breaker:
 
 
 class RetryingModel:
-    """Sends requests to another `LLM`, and retries them up to `MAX_TRIES` times, but never after the first chunk."""
+    """Sends a request to another `LLM` in up to `MAX_TRIES` tries, including the first. It never retries after the first chunk."""
 
     def __init__(
         self,

@@ -18,7 +18,7 @@ from llm.messages import ModelRequest, Turn
 MAX_STORED_CHARACTERS = 2_000_000
 """Characters of one stored request. Of a longer one, the middle of its long texts is left out."""
 MAX_TEXT_CHARACTERS = 20_000
-"""Characters of one text of a request that is too long."""
+"""Characters that are stored of each text, if the request exceeds `MAX_STORED_CHARACTERS`."""
 COMPRESSION_LEVEL = 1
 
 SectionKind = Literal["prompt", "chat", "pages", "memory", "pinned", "retrieved", "summary", "events"]
@@ -175,7 +175,7 @@ def _may_have_secrets(text: str, secret: str) -> bool:
 
 
 def _remove_all_secrets(stored: dict[str, Any], secret: str) -> None:
-    """Replace the secrets in a request that is stored. The sections of its system text move with it."""
+    """Replace the secrets in a request before it is stored, and correct the positions of the sections of its system text."""
     turns, sections = stored["turns"], stored.get("sections", ())
     if sections:
         system, text, position = turns[0]["text"], "", 0

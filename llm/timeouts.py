@@ -40,8 +40,8 @@ class RequestTimer:
         return self._loop.time() - self._started
 
     def pause(self) -> None:
-        """Do not enforce the limits while the caller processes a chunk, until `resume` or `resume_for_tail`. The first call ends
-        the limit of the first token; that between two tokens follows it."""
+        """Do not enforce the limits while the caller processes a chunk, until `resume` or `resume_for_tail`. From the
+        first call on, the limit between two tokens applies, instead of that of the first token."""
         self._waiting = False
         if self.first_token_s is None:
             self.first_token_s = self.seconds
@@ -119,7 +119,8 @@ class Deadlines:
 
     @asynccontextmanager
     async def limit_time(self) -> AsyncIterator[None]:
-        """Limit the time of a read that may be repeated: the limit counts from the first read after a chunk. Raises `LLMError`."""
+        """Limit the time of a read. The limit counts from the start of the request or, after a chunk, from the first read after it;
+        further reads without a chunk do not extend it. Raises `LLMError`."""
         first = self.first_token_s is None
         if self._wait_deadline is None:
             begin = self._started if first else self._loop.time()

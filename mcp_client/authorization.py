@@ -1,7 +1,7 @@
 """Find the authorization server of an MCP server, register there, and get tokens. In workers only: it imports the SDK.
 
-A hostile server names the addresses of its choice, so that every request passes `MCPTransport` (SEC12), and no redirect is
-followed.
+A hostile server can name any address. Therefore every request is sent by `MCPTransport`, which checks the address (SEC12), and no
+redirect is followed.
 """
 
 import base64
@@ -50,7 +50,7 @@ async def find_authorization_server(
     async with _open_http() as http:
         resource = await _find_resource(http, extract_resource_metadata_from_www_auth(asked), server_url)
         metadata = await _find_metadata(http, resource, server_url)
-        check_server_url(str(metadata.authorization_endpoint))  # a browser is sent there, which has no guard
+        check_server_url(str(metadata.authorization_endpoint))  # the browser goes there without our checks
         scope = get_client_metadata_scopes(extract_scope_from_www_auth(asked), resource, metadata, ["refresh_token"])
         registration = OAuthClientMetadata(
             client_name="Atelier",
@@ -128,7 +128,7 @@ async def _find_resource(
 ) -> ProtectedResourceMetadata | None:
     """Return the server's metadata about its authorization (RFC 9728), null if it has none. Raises `MCPError`.
 
-    `metadata_url`: where they are by the header of the server's refusal; null: only the well-known addresses are tried.
+    `metadata_url`: the address that the header of the server's refusal names; null: only the well-known addresses are tried.
     """
     for url in build_protected_resource_metadata_discovery_urls(metadata_url, server_url):
         found = await handle_protected_resource_response(await http.send(create_oauth_metadata_request(url)))

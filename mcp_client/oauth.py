@@ -54,8 +54,8 @@ class OAuthTokens:
 def build_redirect_uri(address: str, server_id: UUID) -> str:
     """Return the address of ours to which a browser comes back. `address`: of this installation.
 
-    Each server has its own, so that an authorization server cannot have a code of another one sent to itself: that one does
-    not know the address.
+    Each MCP server has an address of its own. A hostile authorization server therefore cannot have a code of another authorization
+    server sent to its own address: the other one does not know that address, and refuses it.
     """
     return f"{address}/api/v1/mcp-servers/{server_id}/sign-in/return"
 

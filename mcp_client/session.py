@@ -54,7 +54,7 @@ async def call_tool(
         answer = await client.session.send_request(request, CallToolResult)
         dumped = _redact(to_storable_json(_dump(answer)), server)
         structured = dumped.get("structuredContent")
-        # A person who opens the result sees all that the model reads.
+        # Without invisible characters: a person who opens the result sees all that the model reads.
         text = remove_invisible(build_text(dumped["content"], structured))
         return MCPResult(text, structured, answer.is_error)
 
@@ -106,7 +106,7 @@ async def _connect(server: MCPServer, *, seconds: float) -> AsyncIterator[Client
 
 
 def _build_error(error: Exception, transport: MCPTransport, server: MCPServer) -> MCPError:
-    """Return the reason of a failure. What our guard has refused explains what the SDK made of it."""
+    """Return the reason of a failure: an error of our own, which the SDK may have hidden in another, else what the SDK reports."""
     causes = list(_iter_leaves(error))
     ours = next((cause for cause in causes if isinstance(cause, MCPError)), None) or transport.failure
     if ours is not None:

@@ -26,7 +26,7 @@ class MCPTransport(httpx2.AsyncBaseTransport):
     """Sends the requests of one client until a limit is reached or `seconds` have passed.
 
     With a server, all requests go to its origin and carry its credential. Without one (for OAuth), requests may go to any public
-    address, and the SDK checks the status of answers. `failure`: the first limit or rule that was broken, which the SDK hides in
+    address, and the SDK checks the status of answers. `failure`: the error of the first request that failed; the SDK hides it in
     errors of its own. `status`: the last HTTP status.
     """
 

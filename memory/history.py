@@ -15,7 +15,7 @@ from memory.models import HistoryEntry
 MAX_READ_MESSAGES = 10
 """Messages of others that are read of one run, the newest."""
 MAX_CALLS = 20
-"""Calls that are read of one run, the newest."""
+"""Calls that are read of one run, the newest. Just as many of its answers are read."""
 MAX_CHARACTERS = 2_000
 """Characters of a message or an answer."""
 MAX_RESULT_CHARACTERS = 300

@@ -179,8 +179,8 @@ class MemoryClearing(Identified):
 
 
 class HistoryEntry(Identified):
-    """What one run of an agent read and did. It refers to the messages of its chat and holds no text of them, so that nothing
-    outlives a message: those of others from `first_seq` to `last_seq`, and those of the run.
+    """What one run of an agent read and did. It refers to messages of its chat: those of others from `first_seq` to `last_seq`, and
+    those of the run. It holds no text of them, so that nothing outlives a message.
 
     `generation` is that of the history when the run read it. An entry with a `clearing` is not used.
     """

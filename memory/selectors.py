@@ -46,12 +46,12 @@ FULL_ENTRIES = 5
 FULL_CHARACTERS = 1_000
 SHORT_CHARACTERS = 200
 MAX_CHATS_NAMED = 20
-"""Chats of which is stored who may not read them."""
+"""Chats for which a `MemoryUse` stores what was withheld, and because of whom."""
 
 
 @dataclass(frozen=True)
 class WithheldMemory:
-    """Notes and entries of one chat that a run did not use, because these readers of its chat may not read that one."""
+    """How many notes and entries of one chat a run did not use, because these readers of the run's chat may not read that chat."""
 
     chat_id: UUID
     notes: int
@@ -101,8 +101,8 @@ def read_memory(
 ) -> ReadMemory:
     """Return what a run of the agent in this chat may read of the agent's memory, for a model that reads so many tokens.
 
-    With `memory_scope` `chat` these are the notes of the chat. With `agent` these are also notes and history of other chats that
-    everybody of this chat may read now, and the person whom the run works for, and the notes for the whole workspace. Notes that
+    With `memory_scope` `chat` these are the notes of the chat. With `agent` these are also the notes for the whole workspace, and
+    notes and history of other chats that everybody of this chat and the person whom the run works for may read now. Notes that
     have words in common with the `request` come first, then the newest. `strategy`: what is read of older history.
     """
     budget = min(MAX_MEMORY_TOKENS, model_size // SHARE_OF_MODEL)
@@ -250,7 +250,7 @@ def _find_withheld_memory(chat: Chat, notes: Iterable[Any], entries: Iterable[An
 
 def may_still_use(agent: Actor, chat: Chat, *, person: Actor | None, memory: ReadMemory) -> bool:
     """Return whether a run may still use what it has read of other chats: whether everybody who is in the chat now may read them,
-    and no history that it used was cleared and no note forgotten."""
+    no history that it used was cleared, and no note was forgotten or got another scope."""
     chat_ids = set(memory.chat_ids) - {chat.pk}
     if chat_ids:
         readable = list_shared_chats(chat, agent, person).filter(pk__in=chat_ids)

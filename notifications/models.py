@@ -11,7 +11,7 @@ from workspaces.models import Workspace
 class Notification(Identified):
     """A notification of one person about one event. A person has one notification per `event`, a key that the listener builds.
 
-    The ids are not foreign keys: by the time the person reads it, their rows may be deleted, or the person may have lost access.
+    The ids are not foreign keys: when the person reads the notification, their rows may be deleted, or hidden from the person.
     """
 
     person = models.ForeignKey(

@@ -12,7 +12,8 @@ from events.rows import NotificationKind
 from notifications.models import Notification
 
 READ_IN_CHATS = (NotificationKind.MENTION.value, NotificationKind.CHAT_INVITATION.value)
-"""The types that reading a chat marks as read: a mention at its message, and having been added at any message."""
+"""The types of notifications that are marked as read when the person reads the chat: a mention when they read the message with it,
+an invitation when they read any message."""
 
 
 def _query_unread_in_chats(people: list[UUID], chats: list[UUID]) -> QuerySet[Notification, tuple[Any, ...]]:

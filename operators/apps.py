@@ -1,4 +1,4 @@
-"""The operators' console, and Django's admin with its site."""
+"""The app's entry in Django, and that of Django's admin with our site."""
 
 from django.apps import AppConfig
 from django.contrib import admin

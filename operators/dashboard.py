@@ -59,7 +59,7 @@ def _build_changelist_url(table: str, **filters: object) -> str:
 
 
 def _count_processes() -> list[Figure]:
-    """Count the workers that answer probes and the tasks in the queues; return one figure if Redis does not answer."""
+    """Count the workers that listen for health probes, and the tasks in the queues. Return one figure if Redis does not answer."""
     counted = redis_client.call(_count_in_redis, None)
     if counted is None:
         return [Figure("Redis", _("does not answer"), tone="bad")]
@@ -94,7 +94,7 @@ def _count_active_runs() -> list[Figure]:
 
 
 def _count_failed_runs() -> list[Figure]:
-    """Count the failed runs of the last day by error code, most first."""
+    """Count the failed runs of the last day for each of the eight most frequent error codes."""
     rows = Run.objects.filter(pk__gte=get_lowest_id_at(now() - DAY), state=RunState.FAILED).order_by()
     counted = rows.values_list("error_code").annotate(n=Count("pk")).order_by("-n")[:8]
     return [
@@ -151,7 +151,7 @@ def _count_open_reports() -> list[Figure]:
 
 
 def _sum_up_model_calls() -> list[dict[str, Any]]:
-    """Sum up the model calls of the last day by model, most first."""
+    """Sum up the model calls of the last day for each of the eight models with the most calls."""
     calls = LLMCall.objects.filter(pk__gte=get_lowest_id_at(now() - DAY)).order_by()
     summed = calls.values("provider", "model").annotate(
         calls=Count("pk"),

@@ -26,7 +26,7 @@ def get_language_of(request: HttpRequest) -> str:
 
 
 def in_language_of_user(view: View) -> View:
-    """Return the view with the language active until its page is rendered."""
+    """Return a view that calls this one, and keeps the user's language active until the page is rendered."""
 
     def wrapper(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         with override(get_language_of(request)):

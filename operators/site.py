@@ -97,7 +97,7 @@ class OperatorSite(AdminSite):
         return response
 
     def logout(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
-        """Sign the user out, and close the sockets of this session at once (SEC5)."""
+        """Sign the user out, and end the user's viewings and the sockets of this session at once (SEC5)."""
         person: Any = request.user
         if request.user.is_authenticated and request.method == "POST":
             actors.end_viewings_of(person, person)

@@ -59,7 +59,7 @@ def _format_time(time: datetime | None) -> str:
 
 
 class TakedownForm(BaseDialogForm):  # type: ignore[misc]  # unfold has no types
-    """The form for the reason of a takedown, after whom it affects. The service gets no field whose name begins with `_`."""
+    """Shows whom a takedown affects, and asks for its reason. The service gets no field whose name begins with `_`."""
 
     _affected = forms.CharField(
         widget=UnfoldAdminTextareaWidget(attrs={"rows": 4}), label=_("It affects"), disabled=True, required=False

@@ -94,8 +94,8 @@ def _is_shipped(handle: str) -> bool:
 
 
 def _remove_own_sub_agents(use: ToolUse) -> ToolUse:
-    """Return `delegate` without the agents of the workspace, and any other tool as it is. They are not public, and in another
-    workspace another agent may have such a handle."""
+    """Return `delegate` without the agents of the workspace, and any other tool as it is. These agents are not public, and in
+    another workspace another agent may have the same handle."""
     handles = _list_sub_agents(use)
     shipped = [handle for handle in handles if _is_shipped(handle)]
     if shipped == handles:

@@ -54,7 +54,7 @@ from workspaces.permissions import WorkspaceVerb, get_workspace_for
 DirectorySort = Literal["use", "new", "name"]
 SORT_COLUMNS: dict[DirectorySort, str] = {"use": "-use_count", "new": "-published_at", "name": "name"}
 COUNTED_DAYS = 30
-"""The days of which runs are counted."""
+"""The number of days whose runs are counted."""
 MIN_TYPICAL_WORKSPACES = 5
 """Workspaces whose replies are needed before typical costs are shown: fewer would tell what one workspace has paid."""
 MIN_COUNT = 5
@@ -290,7 +290,7 @@ def _list_others(copy: Actor | None) -> QuerySet[Actor]:
 def get_publication(
     actor: Actor, agent_id: UUID, *, version: int | None = None, name: str | None = None, handle: str | None = None
 ) -> PublicationRow:
-    """Return the publication of an agent, and what would go along with the next one. Raises `NotFound`, `Forbidden`."""
+    """Return the publication of an agent, its takedowns, and what would be published next. Raises `NotFound`, `Forbidden`."""
     check = check_publication(actor, agent_id, version=version, name=name, handle=handle)
     origin = get_agent_for(actor, agent_id, AgentVerb.PUBLISH)
     copy = find_public_copy(origin)

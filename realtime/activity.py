@@ -24,8 +24,8 @@ PAUSE_BETWEEN_FRAMES_SECONDS = 0.5
 class ActivityNotifier:
     """Sends unread counts to the sockets of a hub.
 
-    All hubs with sockets on the workspace receive the message. Each checks, in one query for all of its sockets, which people
-    are in the chat.
+    When a message is posted in a chat, each hub with sockets on the workspace is told. It checks, in one query for all of its
+    sockets, which people are in the chat.
     """
 
     def __init__(self, hub: "Hub") -> None:
@@ -33,7 +33,7 @@ class ActivityNotifier:
         self._pending: set[UUID] = set()
 
     def notify(self, workspace: Topic, chat_id: UUID) -> None:
-        """Send the unread counts after a message in a chat of this workspace, within `PAUSE_BETWEEN_FRAMES_SECONDS`."""
+        """Send the unread counts of a chat after `PAUSE_BETWEEN_FRAMES_SECONDS`, once for all messages in it until then."""
         if chat_id not in self._pending and self._list_other_sockets(workspace, chat_id):
             self._pending.add(chat_id)
             self._hub.spawn(self._send_counts(workspace, chat_id))

@@ -170,8 +170,8 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
         """Count a frame of the client. Raises `TooLarge` for one of more than `MAX_FRAME_BYTES`, and `LimitReached` if this socket,
         or all sockets of its person, send too many.
 
-        A frame that is too large closes the socket. So does the next frame after `MAX_REFUSED` that the limit of this
-        socket refused.
+        A frame that is too large closes the socket. So does a frame that overdraws the token bucket of this socket by more
+        than `MAX_REFUSED` frames: refused frames are taken from it, too.
         """
         if text is not None and len(text.encode()) > limits.MAX_FRAME_BYTES:
             socket.end(TOO_LARGE)

@@ -22,14 +22,14 @@ from realtime.rights import SocketSignIn
 
 @dataclass(frozen=True, slots=True)
 class Handshake:
-    """The credential of a handshake, a session key or an API token, and whether its origin is allowed."""
+    """The credential of a handshake, and whether its origin is allowed. `session_key`: a session key, an API token or null."""
 
     session_key: str | None
     is_allowed: bool
 
 
 def read_handshake(headers: Iterable[tuple[bytes, bytes]]) -> Handshake:
-    """Return the credential in the headers. The origin is checked for cookies, because browsers send them for any page."""
+    """Return the credential in the headers. With a cookie the origin is checked, because browsers send cookies for any page."""
     values = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in headers}
     if (text := parse_bearer_token(values.get("authorization", ""))) is not None:
         return Handshake(text if text.startswith(TOKEN_PREFIX) else None, is_allowed=True)
@@ -63,7 +63,7 @@ def _is_allowed_origin(origin: str, host: str) -> bool:
 
 
 def find_sign_ins(keys: Collection[str]) -> dict[str, tuple[Actor, SocketSignIn]]:
-    """Return the actors of these session keys and API tokens who may use them. Invalid keys are left out.
+    """Return the actor and the sign-in for each of these session keys and API tokens. Invalid ones are left out.
 
     Two queries, and more if there are tokens or operators who view as other people.
     """

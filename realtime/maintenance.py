@@ -48,7 +48,7 @@ async def run_every(seconds: float, job: Callable[[], Awaitable[object]]) -> Non
 
 
 async def send_heartbeats(hub: "Hub") -> None:
-    """Repair outdated buffers, then send the versions of its chats to each socket."""
+    """Join and leave groups, repair outdated buffers, send each socket the versions of its chats, and renew the presence."""
     await maintain_subscriptions(hub)
     known = await repair_outdated_buffers(hub)
     texts: dict[frozenset[Topic], str] = {}
@@ -61,14 +61,14 @@ async def send_heartbeats(hub: "Hub") -> None:
 
 
 async def maintain_subscriptions(hub: "Hub") -> None:
-    """Leave the groups of topics without subscribers, and retry to join groups that could not be joined."""
+    """Retry to join groups that could not be joined. Leave the groups of topics without subscribers, then delete their buffers."""
     await hub.join_own_groups()
     for topic, buffer in list(hub.buffers.items()):
         group = get_group_name(str(topic))
         if not buffer.is_empty and not buffer.has_joined_group:
             buffer.has_joined_group = await hub.join_group(group)
         elif buffer.is_empty and buffer.has_joined_group:
-            # A new subscriber joins the group again, which the channel layer does after leaving it.
+            # If a subscriber comes now, the hub joins the group again. The channel layer keeps this order: it leaves first.
             buffer.has_joined_group = False
             hub.spawn(hub.layer.group_discard(group, hub.channel))
         elif buffer.is_empty:
@@ -112,7 +112,8 @@ async def renew_presence(hub: "Hub") -> None:
 
 
 async def check_rights(hub: "Hub", sockets: Collection[Socket] | None = None) -> None:
-    """Check all sockets, or those of one person whose rights changed (SEC5), in a constant number of queries."""
+    """Check the rights of all sockets, or of `sockets` only (those of a person whose rights changed), in a constant number of
+    queries. Close sockets whose sign-in is invalid, and end subscriptions that are not allowed any more (SEC5)."""
     checked = list(hub.sockets if sockets is None else sockets)
     if not checked:
         return

@@ -30,7 +30,7 @@ class FrameWriter(Protocol):
 def encode_frame(text: str) -> bytes:
     """Return `text` as a WebSocket frame. Servers do not mask frames (RFC 6455, 5.1), so all sockets get the same bytes.
 
-    A text is sent to all sockets in a row, so a cache of one entry is enough.
+    The same text is sent to one socket after the other, so a cache of one entry is enough.
     """
     return Frame(Opcode.TEXT, text.encode()).serialize(mask=False)
 

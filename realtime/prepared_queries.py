@@ -12,7 +12,7 @@ from workspaces.models import Membership
 
 def _query_participants(chat_ids: list[UUID], actor_ids: list[UUID]) -> QuerySet[ChatActor, tuple[UUID, UUID]]:
     memberships = Membership.objects.filter(workspace=OuterRef("chat__workspace"), actor=OuterRef("actor"))
-    # A program of an agent. A public agent has no token.
+    # An agent subscribes if an outside program uses its API token. A public agent, which has no workspace, has no token.
     agent = Q(actor__kind=Kind.AGENT, actor__status=AgentStatus.READY, actor__workspace=F("chat__workspace"))
     return ChatActor.objects.filter(
         Q(Exists(memberships), actor__is_active=True) | agent,

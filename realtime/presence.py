@@ -73,7 +73,7 @@ def _update_and_publish(topics: Sequence[Topic], step: Callable[[Pipeline, Topic
 
 
 def _send_update(client: Redis, topics: Sequence[Topic], step: Callable[[Pipeline, Topic], None]) -> list[Any]:
-    # In a transaction, so that of two people who arrive at the same time the second list has both.
+    # In a transaction, so that if two people arrive at the same time, the later of the two lists has both.
     with client.pipeline(transaction=True) as pipe:
         for topic in topics:
             pipe.zrangebyscore(_build_key(topic), time.time(), "+inf")

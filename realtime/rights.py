@@ -72,7 +72,7 @@ def filter_allowed(pairs: Collection[tuple[UUID, Topic]]) -> set[tuple[UUID, Top
 
 
 def _filter_readers(pairs: Collection[tuple[UUID, Topic]]) -> set[tuple[UUID, Topic]]:
-    """Return the pairs of an editor and a chat between agents, which editors of its workspace may read."""
+    """Return the pairs of an actor and a chat between agents in whose workspace the actor is an editor: editors may read it."""
     editors = Membership.objects.filter(
         role=Role.EDITOR,
         actor__in={actor_id for actor_id, _ in pairs},

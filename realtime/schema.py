@@ -149,7 +149,7 @@ ERROR_RESPONSES = {
 }
 """The error responses of operations, by status."""
 IMPOSSIBLE_STATUSES = {"get": {"409", "413", "415"}}
-"""The error responses that operations with this method never return."""
+"""For a method, the statuses of `ERROR_RESPONSES` that its operations never return."""
 
 
 def add_errors(result: dict[str, Any]) -> None:

@@ -15,10 +15,10 @@ TOO_SLOW = 4008
 """Close code: the client reads too slowly. It may connect again and continue with its last version (MSG7)."""
 
 TOO_MUCH = 4029
-"""Close code: too many messages, or too many sockets of one person."""
+"""Close code: too many frames of the client, or too many sockets of one person."""
 
 TOO_LARGE = 1009
-"""Close code: a message is too large (MSG8)."""
+"""Close code: a frame of the client is too large (MSG8)."""
 
 TRY_LATER = 1013
 """Close code: the server cannot serve the socket now."""

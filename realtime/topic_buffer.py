@@ -31,11 +31,11 @@ GATHERING_SECONDS = 0.25
 """Seconds between two writes of gathered deltas. A write costs one system call for each socket."""
 
 MAX_BUFFERED_FRAMES = 512
-"""The maximum of transient frames that are buffered before the reply to a subscription, or that are gathered."""
+"""The most transient frames that wait for the reply to a subscription, deltas that are gathered, and early frames."""
 
 Envelope = dict[str, Any]
-"""A frame as the channel layer carries it (`events.publish`): its kind and encoded text, which is null if it is too large: then the
-rows are read. `changes` also with their versions."""
+"""A frame as the channel layer carries it (`events.publish`): its `kind` and encoded `text`; of `changes` also `after` and
+`version`. The text of a frame that is too large is null: the rows of `changes` are then read, other frames are dropped."""
 CatchUp = Callable[[Topic, int | None], Awaitable[Subscribed]]
 
 
@@ -148,7 +148,7 @@ class TopicBuffer:
         self.repair: asyncio.Task[None] | None = None
         self._catch_up = catch_up
         self._subscriptions: dict[Subscriber, Subscription] = {}
-        self._early: list[Envelope] = []
+        self._early: list[Envelope] = []  # `changes` before which a frame or the first read is missing
         self._reads: dict[bool, ChatRead] = {}  # true: the whole chat; false: the changes since a version
         self._present: list[UUID] | None = None
         self._presence: str | None = None
@@ -181,9 +181,9 @@ class TopicBuffer:
     async def get_reply(self, subscription: Subscription, since: int | None) -> SubscriptionReply:
         """Return the reply to a subscription.
 
-        Subscriptions within a second share one read, unless it is older than the first frame that they received (MSG5), or an
-        agent is streaming, because the streamed text would have a gap. Other subscriptions wait for the next read, which
-        starts at the lowest `since` of them. There is one read at a time.
+        Subscriptions within a second share one read, unless its version is below that of the buffer when they subscribed
+        (MSG5), or an agent is streaming, because the streamed text would have a gap. Other subscriptions wait for the next
+        read, which starts at the lowest `since` of them. At a time there is one read of the whole chat, and one of changes.
         """
         last = self._reads.get(since is None)
         if last is not None and last.can_serve(since):
@@ -249,7 +249,7 @@ class TopicBuffer:
 
     def _forward(self, envelope: Envelope) -> None:
         if envelope["kind"] == "presence":
-            self._present = None
+            self._present = None  # so that the next heartbeat sends the list that it reads
             self._forward_presence(envelope["text"])
         elif envelope["text"] is None:
             return

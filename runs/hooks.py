@@ -11,5 +11,5 @@ from runs.models import Run
 # chats.
 job_ended: Hook[[Run]] = Hook("job_ended")
 # Called when a message wakes agents for which outside programs answer, before it is written: each agent with why it is woken
-# (`WakeCause`). No run is made for them. Also called at the claim of a run whose agent was set to be answered by a program since.
+# (`WakeCause`). No run is made for them. Also called at the claim of a queued run if a program answers for its agent by now.
 agents_woken_outside: Hook[[Chat, Message, Sequence[tuple[Actor, str]]]] = Hook("agents_woken_outside")

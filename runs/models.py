@@ -37,7 +37,7 @@ class RunState(models.TextChoices):
 
 ISOLATE_AFTER = 2
 """Crashes after which a run is executed in a process of its own."""
-ACTIVE = (RunState.QUEUED, RunState.RUNNING, RunState.WAITING_APPROVAL, RunState.WAITING_CHILD)
+ACTIVE = (RunState.QUEUED, RunState.RUNNING, RunState.WAITING_APPROVAL, RunState.WAITING_CHILD)  # not final
 
 
 class RunOrigin(models.TextChoices):
@@ -61,29 +61,29 @@ def build_concurrency_key(agent_id: UUID, chat_id: UUID, memory_scope: MemorySco
 class Run(Identified, VersionedRow):
     """The work of an agent on one message in a chat, on a task of another agent, on one side of a comparison, or on a job.
 
-    At most one run of a `concurrency_key` is active. `attempt` is the fencing token of its writes. The first claim sets `spec`,
-    the version that answers; `message_id` is set before the first byte of a step. `read_to`: the version of the chat that was
-    read. `answered_ids`: the messages that address the agent and that the run has read. `quotes_trigger`: others have written since
-    the message that it answers, so its texts quote that message. `agent_hops`: messages of agents in a row that led to the run.
-    Before `retry_at`, it is not claimed and asks no model.
+    At most one run of a `concurrency_key` is running or waits for sub-agents. `attempt` is the fencing token of its writes. The
+    first claim sets `spec`. `message_id`: the id of the current step's message, set before its first chunk. `read_to`: the version
+    of the chat up to which the run has read. `answered_ids`: the messages that address the agent and that the run has read.
+    `quotes_trigger`: other messages follow the one that it answers, so its texts quote that one. `agent_hops`: messages of agents
+    in a row that led to the run. Before `retry_at`, it is not claimed and asks no model.
 
     The run of a sub-agent has a `parent`, whose call `call_id` gave it its task. `path` has the agents from the first to this one;
-    its messages have its `metadata`, and it ends at `deadline_at` without the time that it waits for people.
+    its messages have its `metadata`, and it ends at `deadline_at`, or later by the time that it waits for people.
     """
 
-    # A new run conflicts with a queued one of its concurrency key, which will read this message, too.
+    # A new run is not inserted if its concurrency key has a queued run, which will read this message, too.
     ignores_conflicts = True
     # Of a claimed run: what it reads of its agent's memory. Set when it is prepared.
     memory: ReadMemory | None = None
     # Of a claimed run: whether it reads texts from outside besides its chat (FAIR8); null: this process has not prepared it.
     has_outside_texts: bool | None = None
-    # The message of a new run that is inserted together with it: only then the message has its `seq`.
+    # Of a new run: the message that is inserted with it, and that gets its `seq` only then (`assign_version`).
     trigger: Message | None = None
     # Of a claimed run: the requests that its runner sends to the model.
     sent_requests: RequestRecorder | None = None
     # Of a claimed run, in its worker only: what its model reads of the older messages of a long chat.
     earlier_context: EarlierContext | None = None
-    # The same: the embedding of the message that it answers, if older messages are searched by it.
+    # Of a claimed run, in its worker only: the embedding of the message that it answers, if older messages are searched by it.
     request_vector: Vector | None = None
     # Of runs of sub-agents that were claimed together: what was read once for all of them.
     calls_of_other_runs: int | None = None
@@ -211,10 +211,10 @@ class Run(Identified, VersionedRow):
                 name="runs_alive",
             ),
             models.Index(fields=["chat", "-created_at"], name="runs_of_chat"),
-            # Foreign keys that are null in most runs, which every claim and step would write into a full index.
+            # Partial, because these keys are null in most runs: every claim and step would write them into a full index.
             models.Index(fields=["root"], condition=Q(root__isnull=False), name="runs_of_tree"),
             models.Index(fields=["stopped_by"], condition=Q(stopped_by__isnull=False), name="runs_stopped_by"),
-            # Without a condition: PostgreSQL could not use it for a prepared statement whose state is a parameter.
+            # Not partial: PostgreSQL could not use a partial index for a prepared statement whose state is a parameter.
             models.Index(fields=["concurrency_key", "state", "id"], name="runs_by_concurrency_key"),
         ]
 
@@ -316,7 +316,7 @@ class Run(Identified, VersionedRow):
 
 
 class Step(Identified):
-    """An answer of a model, or a tool call. `started` is stored before the effect, so that a crash in between shows (RUN15).
+    """An answer of a model, or a tool call. A call is stored as `started` before it is made, so a crash during it shows (RUN15).
 
     `effect` is that of the tool at the call, because an agent may lose the tool, or its effect may change, during a run. It is
     empty for an answer of a model.

@@ -34,8 +34,8 @@ def lock_chat_of_run(run: Run, *others: Run) -> Chat:
     """Lock the chat of a run and return it. Raises `RunNotAllowed` unless its agent and its person may post there now. It is
     called at the claim and at each step, so that a public agent that was taken down stops.
 
-    A sub-agent is in no chat: the first agent of its path must be, no agent of the path may be deleted, suspended or taken down,
-    and the sub-agent itself must accept tasks. `others`: further sub-agents of its tree, which must be allowed, too.
+    A sub-agent is in no chat: the first agent of its path must be in this chat, no agent of the path may be deleted, suspended or
+    taken down, and the sub-agent itself must accept tasks. `others`: further sub-agents of its tree, which must be allowed, too.
     """
     agent = run.agent
     try:
@@ -58,8 +58,8 @@ def lock_chat_of_run(run: Run, *others: Run) -> Chat:
 
 
 def _lock_chat_between_agents(run: Run) -> Chat | None:
-    """Lock the chat of a run if it is one of two agents, in which its person is not, and return it if the agent may post there and
-    the person is still a member of the workspace."""
+    """Lock and return the chat of a run if it is between two agents (so the run's person is not in it), the agent may post there,
+    and the person is still a member of the workspace. Else return null."""
     members = Membership.objects.filter(actor=run.on_behalf_of_id, actor__is_active=True, workspace=run.workspace_id)
     if not Chat.objects.filter(pk=run.get_chat_id(), is_between_agents=True).exists() or not members.exists():
         return None

@@ -54,7 +54,7 @@ def _query_agents_of_chat(chat_id: UUID) -> QuerySet[ChatActor]:
 
 
 AGENTS_OF_CHAT = PreparedQuery(_query_agents_of_chat, UUID)
-"""The agents of a chat. `memory_scope`: that of the text that answers there."""
+"""The agents of a chat. `memory_scope`: that of the spec that answers there."""
 
 
 def list_claimable_runs() -> QuerySet[Run]:
@@ -66,7 +66,7 @@ def list_claimable_runs() -> QuerySet[Run]:
 
 
 def _query_first(runs: QuerySet[Run, Any]) -> QuerySet[Run]:
-    """Return the oldest run, with the fields that are needed before its chat is locked. None of them ever changes."""
+    """Return the oldest run, with the fields that are needed before its chat is locked. The claim then reads the run again."""
     fields = ("chat_id", "attempt", "crashes", "stamp", "workspace_id", "parent_id", "path")
     needed = runs.only(*fields, "agent__kind", "on_behalf_of__kind")
     return needed.select_related("agent", "on_behalf_of").order_by("pk")[:1]
@@ -199,7 +199,7 @@ LOCKED_STEPS = PreparedQuery(_query_locked_steps, UUID, list[str])
 
 
 def _query_started_calls(run_id: UUID, tree_id: UUID) -> QuerySet[Step, Any]:
-    """Return one row, or none: the calls of other runs of the tree, and the calls of this run that may have written."""
+    """Return one row, or none: how many calls other runs of the tree, and how many writing calls this run has started."""
     tree = Run.objects.filter(Q(pk=tree_id) | Q(root=tree_id))
     is_own = Q(run=run_id)
     counted = (

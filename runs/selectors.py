@@ -36,7 +36,7 @@ def list_in_turns(
     waiting: QuerySet[Run], excluded: Sequence[UUID] = ()
 ) -> QuerySet[Run, tuple[UUID, UUID, UUID | None, int]]:
     """Return the ids, workspaces, people and turns of queued runs, in the order in which they get slots. People take turns, and so
-    do the trees of one person: their new message does not wait for earlier sub-agents. `excluded`: workspaces and people.
+    do the trees of one person: a new message does not wait for earlier sub-agents. `excluded`: workspaces and people to leave out.
     """
     waiting = (
         waiting.filter(crashes__lt=ISOLATE_AFTER)

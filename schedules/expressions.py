@@ -1,6 +1,7 @@
 """Cron expressions: which are allowed, and when they are due. Times follow the clock of a time zone.
 
-cronsim runs a time that the clock skips in spring at its next full hour, and one that the clock repeats in autumn once.
+If neither the minute nor the hour of an expression begins with `*`, cronsim moves a time that the clock skips in spring to the next
+time that exists, and a time that the clock repeats in autumn is due once. Otherwise the one is left out and the other is due twice.
 """
 
 from collections.abc import Iterator
@@ -59,7 +60,7 @@ def iterate_times(expression: str, time_zone: str, *, after: datetime) -> Iterat
 
 
 def find_last_time(expression: str, time_zone: str, *, until: datetime) -> datetime | None:
-    """Return the last time that is not after this one, however long ago the schedule was due for the first time."""
+    """Return the last time that is not after this one. It is searched backwards, so the number of missed times does not matter."""
     times = _simulate(expression, time_zone, until + timedelta(minutes=1), reverse=True)
     return next((time for time in times if time <= until), None)
 

@@ -4,5 +4,6 @@ from actors.models import Actor
 from common.hooks import Hook
 from schedules.models import Schedule
 
-# Called when an active schedule is paused, with the actor who has removed its owner or agent from the chat, if it was one.
+# Called when an active schedule is paused. Arguments: the schedule, the actor who removed its owner or its agent from the chat
+# (None: it is paused for another reason).
 schedule_paused: Hook[[Schedule, Actor | None]] = Hook("schedule_paused")

@@ -14,7 +14,7 @@ from workspaces.models import Workspace
 class Schedule(Identified, WithRevision):
     """When an agent is woken in a chat, and what it is to do. It works with the rights and the budgets of its owner.
 
-    `next_at` is null while it is off, or paused for another reason than a used-up budget: then each time is stored as missed.
+    `next_at` is null while the schedule is off or paused. In a pause for a used-up budget it is set: each time is stored as missed.
     `grace_seconds`: a time that was missed by more is not made up for.
     """
 
@@ -35,7 +35,7 @@ class Schedule(Identified, WithRevision):
         _("paused reason"), max_length=16, choices=PauseReason.choices, blank=True, default=""
     )
     next_at = models.DateTimeField(_("next at"), null=True)
-    # Set after an error, until which the schedule that is due is left alone.
+    # Set after an error: the schedule stays due, but is not fired again before this time.
     retry_at = models.DateTimeField(_("retry at"), null=True, blank=True)
     grace_seconds = models.PositiveIntegerField(_("grace seconds"), default=3600)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
@@ -89,7 +89,7 @@ class ScheduledTime(Identified):
     )
     missed = models.PositiveIntegerField(
         _("missed"), default=0
-    )  # times missed since the row before; with this one, if it was missed
+    )  # the number of times missed since the previous row, including this time if it was missed
     message_id = models.UUIDField(_("message id"), null=True)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
 

@@ -41,10 +41,10 @@ class Bridge:
     """One ASGI application around one WSGI application.
 
     `identify` returns the caller of a request, or raises an `AppError` to refuse it; it is called on the loop, before the body is
-    read. `threads` requests are executed at once, a quarter of them for one caller, who has a `cpu_budget`: seconds of CPU per
-    second, and the burst (`fair_queue`). While `max_active` requests are active, further ones get 503. A request is active from
-    the end of its body until its response is made, so that clients who send or read slowly do not count. A body over `max_body`
-    bytes gets 413 before it is read to its end (MSG8), unless it is an upload.
+    read. At most `threads` requests are executed at once, a quarter of them for one caller. A caller has a `cpu_budget`: seconds of
+    CPU per second, and the burst (`fair_queue`). While `max_active` requests are active, further ones get 503. A request is active
+    from the end of its body until its response is made, so that clients who send or read slowly do not count. A body over
+    `max_body` bytes gets 413 before it is read to its end (MSG8), unless it is an upload.
     """
 
     def __init__(

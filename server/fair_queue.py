@@ -23,6 +23,7 @@ class CpuBudget:
     def __init__(self, per_second: float, burst: float) -> None:
         self._per_second = per_second
         self._burst = burst
+        # For each caller: when the budget is full again (`time.monotonic`).
         self._full_at: BoundedMap[Hashable, float] = BoundedMap(MAX_REMEMBERED_CALLERS)
 
     def charge(self, caller: Hashable, seconds: float) -> None:

@@ -17,10 +17,10 @@ SOCKET_BURST_FRAMES = 120.0
 
 PERSON_FRAMES_PER_SECOND = 40.0
 PERSON_BURST_FRAMES = 600.0
-"""The same for all sockets of one person in one process: twenty tabs that reconnect at once need sixty."""
+"""The same for all sockets of one person in one process: twenty tabs that reconnect at once send sixty frames."""
 
 MAX_REFUSED = 100
-"""Refused frames over the limit after which the socket is closed."""
+"""The socket is closed after so many frames were refused because of the limit."""
 
 TYPING_INTERVAL_SECONDS = 2.0
 """Seconds between two `typing` frames of one socket on one topic that are passed on."""
@@ -61,7 +61,7 @@ MAX_UPLOADS_OF_CALLER = 4
 """Uploads of one caller that one process receives at the same time."""
 
 MAX_UPLOADS_OF_UNKNOWN_CALLERS = 5
-"""Uploads that one process receives at the same time of callers whose credential it has not seen to sign anybody in."""
+"""Uploads that one process receives at the same time from callers whom it cannot identify: their credentials are new to it."""
 
 UPLOAD_TIMEOUT_SECONDS = 600.0
 """Seconds in which an upload has to arrive."""

@@ -93,7 +93,7 @@ class BoundedHttp(HttpToolsProtocol):
             super().send_400_response(msg)
 
     def _is_too_large(self) -> bool:
-        """Whether heads, trailers and the framing of chunks are too large. Tiny chunks have several times their size of framing."""
+        """Whether heads, trailers and the framing of chunks are too large. A tiny chunk's framing is several times its size."""
         return self._bytes_outside_bodies > limits.MAX_HEAD + 8 * self._body
 
     def pause_writing(self) -> None:

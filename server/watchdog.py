@@ -50,7 +50,7 @@ class Watchdog:
         server = build_probe_client()
         unhealthy = 0
         while not self._stopped.wait(self._timeout / CHECKS):
-            # Checks are counted, because a process that was suspended is unhealthy for a moment after a long time.
+            # Count checks, not seconds: a process that was suspended for a long time is unhealthy for a moment when it continues.
             unhealthy = 0 if self._is_healthy() else unhealthy + 1
             if unhealthy >= CHECKS:
                 logger.critical("The event loop of this worker has hung for %.0f s: ending.", self._timeout)

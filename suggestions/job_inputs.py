@@ -94,6 +94,7 @@ def build_merge_input(
     names = ", ".join(suggestion.name for suggestion in suggestions)
     parts.append(f"Merge the prompts of {names} into one. Answer in JSON:\n{MERGE_ANSWER_EXAMPLE}")
     prompts = [production.prompt, *(suggestion.contribution.content.prompt for suggestion in suggestions)]
+    # The expected characters of the answer: the longest prompt, and 80 characters of JSON around each line.
     expected = max(map(len, prompts)) + 80 * max(prompt.count("\n") + 1 for prompt in prompts)
     data = {
         "id": str(id),

@@ -21,8 +21,8 @@ class Merge(Identified):
     """A merge of suggestions into one draft.
 
     `by` is the person who requested it and who gets the lock of the draft. `chosen` holds the ids of the suggestions in the order
-    in which that person chose them. `content` (a spec) and `result` (a `Provenance`) are the outcome. They are kept if the draft
-    could not be created, so that a retry needs no model.
+    in which that person chose them. `content` (a spec) and `result` (a `Provenance`) are the outcome. They are stored even if the
+    draft could not be created, so that a retry needs no model.
     """
 
     workspace = models.ForeignKey(
@@ -66,7 +66,8 @@ class Merge(Identified):
 class Suggestion(Identified):
     """A proposed spec of an agent, immutable, with the version (`base`) that it is based on.
 
-    `merge` is the merge under way while it is pending, later the merge that accepted it. `message_id` is its message in the chat.
+    `touches`: the names of the parts of the spec that it changes, such as `prompt`. `merge`: the merge under way while it is
+    pending, later the merge that accepted it. `message_id`: its message in the chat.
     """
 
     workspace = models.ForeignKey(

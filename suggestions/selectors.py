@@ -107,5 +107,5 @@ def get_suggestion_detail(actor: Actor, id: UUID) -> SuggestionDetailRow:
 
 
 def list_rows_to_purge(workspace: Workspace) -> list[QuerySet[Any]]:
-    """Return the suggestions and merges of a workspace that are purged. A listener of `collect_rows_to_purge`."""
+    """Return all suggestions and merges of a deleted workspace, to purge them. A listener of `collect_rows_to_purge`."""
     return [Suggestion.objects.filter(workspace=workspace), Merge.objects.filter(workspace=workspace)]

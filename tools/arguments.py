@@ -28,7 +28,7 @@ Keyword = Callable[[Any, Any, Any, Any], Iterator[ValidationError] | None]
 
 
 class TooComplex(Exception):
-    """The check of the arguments would take too long."""
+    """The arguments cannot be checked: it would take too long, or the schema is not valid."""
 
 
 def _limit(check: Keyword) -> Keyword:

@@ -21,7 +21,7 @@ NAME_WEIGHT, SERVER_WEIGHT, DESCRIPTION_WEIGHT = 3.0, 2.0, 1.0
 MIN_SHARE = 0.25
 """A tool is found if its score is at least this part of the best one, so that “the” finds nothing beside a real match."""
 MIN_PREFIX = 4
-"""Letters from which a word also matches the longer or shorter words that begin with it: book, booking."""
+"""Two words of at least so many letters also match if one begins with the other: book, booking."""
 
 _WORD = re.compile(r"[a-z0-9]+")
 _HAN = re.compile(r"[\u2e80-\u9fff]+")

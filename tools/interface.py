@@ -26,7 +26,7 @@ MAX_PROBLEMS = 5
 MAX_PROBLEM_CHARACTERS = 1_000
 
 NO_SUCH_TOOL = "There is no tool "
-"""How the result of a call begins whose tool does not exist. A result of a tool may begin so, but it has `seconds`."""
+"""The result of a call begins so if there is no such tool. The result of a call that was made may, too, but it has `seconds`."""
 
 
 class ToolArgs(BaseModel):
@@ -57,7 +57,8 @@ async def allow_no_url(url: str) -> bool:
 class ToolContext:
     """The context of a call. `call_id`: the idempotency key for requests to other servers.
 
-    `is_url_allowed` returns whether a URL may be opened: whether it occurs in a text that the run has read (SEC9).
+    `is_url_allowed` returns whether a URL may be opened: the agent's prompt or a person in the chat names its host, or a result of
+    a tool contains the URL (SEC9).
     `approved_by` is the person who has approved the call, if a person was asked. A tool that writes does only what this person and
     `on_behalf_of` both may do (FAIR8).
 
@@ -110,7 +111,8 @@ class InvalidArguments(ToolError):
 @dataclass(frozen=True)
 class AgentTask:
     """A task for another agent. `context` is JSON that goes along, and `file_ids` are the files that it may read. It ends after
-    `max_steps` and `max_seconds`, or at its own limits if they are lower. It is refused at a depth of `max_depth` or more."""
+    `max_steps` and `max_seconds`, or at the other agent's own limits if they are lower. It is refused if the agent that gives it is
+    at the depth `max_depth` or deeper (`agents/sub_agents.py`)."""
 
     agent_id: UUID
     text: str
@@ -135,8 +137,8 @@ class Tool:
     results contain texts of agents, so a URL in them may be made up by a model, and does not count as read (SEC9); a tool of which
     only some results do says so in its `ToolOutput`.
     `Data`: the class of the data that its results have beside the text (`ToolOutput.data`).
-    `changes_only_notes`: calls change only the agent's own notes, which keep whose texts the run had read and never raise rights:
-    they need no approval, whatever the run has read.
+    `changes_only_notes`: calls change only the agent's own notes. They need no approval, whatever the run has read, because a note
+    stores whose texts the run had read and never raises the rights of a later run.
     `is_question`: calls are questions to a person (`build_question`). `is_task`: calls are tasks for other agents (`build_task`).
     """
 

@@ -19,10 +19,10 @@ class ToolServer(Identified, WithRevision):
     """A server that tools of a workspace call, and how they sign in there.
 
     `encrypted_credential` is bound to the server by its id: `common.secrets.encrypt_for(owner=str(id), purpose=PURPOSE)`. It is
-    written only, and deleted when the address changes, so that a person who cannot read it cannot send it to another server.
+    never shown, and deleted when the address changes, so that a person who cannot read it cannot send it to another server.
     `auth_name`: the header, the query parameter or the user name. `headers` are sent with each request; they hold no secret.
-    `error_code`: an `MCPErrorCode`, why an MCP server has failed; empty for others. `document_hash`: of the OpenAPI document, or of
-    an MCP server's list of tools, as it was read last.
+    `error_code`: an `MCPErrorCode`, why an MCP server has failed; empty for others. `document_url`, `document_hash`: of the OpenAPI
+    document that was imported last; empty for others.
     """
 
     PURPOSE = "tool-credential"

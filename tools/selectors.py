@@ -31,8 +31,8 @@ def get_policies(workspace_id: UUID) -> dict[str, Policy]:
 def get_tools(workspace_id: UUID | None, names: Iterable[str]) -> dict[str, Tool]:
     """Return the tools of these names that exist: system tools, and those of the workspace, also if they are off.
 
-    Makes no query if all are system tools. Null: an agent without a workspace, or one that works in another one, has system tools
-    only.
+    Makes no query if all are system tools. `workspace_id` is null for an agent without a workspace, and for an agent that works in
+    a workspace of others: they have system tools only.
     """
     names = list(names)
     tools = {name: registry[name] for name in names if name in registry}
@@ -65,5 +65,5 @@ def list_offered_tool_rows(workspace_id: UUID) -> list[OfferedToolRow]:
 
 
 def list_rows_to_purge(workspace: Workspace) -> list[QuerySet[Any]]:
-    """Return the tool servers and policies of a workspace that are purged. A listener of `collect_rows_to_purge`."""
+    """Return all tool servers and policies of a deleted workspace, to purge them. A listener of `collect_rows_to_purge`."""
     return [ToolServer.objects.filter(workspace=workspace), ToolPolicy.objects.filter(workspace=workspace)]

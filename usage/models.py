@@ -29,8 +29,8 @@ class LLMCalls(models.Manager["LLMCall"]):
 
 
 class LLMCall(Identified):
-    """A ledger entry: one request to a model. The request of a model test has neither a run nor an agent, and that of a person's
-    own model no workspace. A request for embeddings has a chat, and no run. If a person pays, it is the one of `on_behalf_of`.
+    """A ledger entry: one request to a model. A model test has neither a run nor an agent, and the test of a person's own model has
+    no workspace. A request for embeddings has a chat, and no run. If a person pays, it is the one of `on_behalf_of`.
 
     It outlives its run, chat, agent and person. `tree_id` is the id of the first run of the tree that the run belongs to.
     `is_draft`: the text of an applied draft answered. `cost_micro` is in millionths of a dollar; null: the price is not known.
@@ -159,7 +159,7 @@ class ModelPrice(Identified, WithRevision):
 class TokenFactor(Identified):
     """How many tokens a model of a workspace counts for one of our estimate (`llm.tokens`): a smoothed mean of `samples` requests.
 
-    It is learnt in each workspace by itself, because a server of one could report anything.
+    Each workspace learns factors of its own, because the server of one workspace could report anything.
     """
 
     workspace = models.ForeignKey(
@@ -183,8 +183,8 @@ class TokenFactor(Identified):
 class Budget(Identified, WithRevision):
     """The most that calls of models may cost in a period, in millionths of a dollar.
 
-    `subject`: the person or the agent; null: each person, or each agent, has a budget of this size of its own, unless there is a
-    budget for that one. A budget `by_operator` counts what the operator's key pays; any other counts what that key and the
+    `subject`: the person or the agent. Null: the budget is for the workspace or for each tree, or for each person or agent that has
+    none of its own. A budget `by_operator` counts what the operator's key pays; any other counts what that key and the
     workspace's own key pay.
     """
 
@@ -260,7 +260,8 @@ class Balance(Identified):
 class Reservation(Identified):
     """The most that a call under way may cost, in one balance. It is deleted when the cost is known, or when its run is dead.
 
-    `holder_id` and `attempt` are those of the run that asks; a model test has attempt 0.
+    `holder_id` and `attempt` are those of the run that asks. A model test and a request for embeddings have ids of their own, and
+    attempt 0.
     """
 
     balance = models.ForeignKey(

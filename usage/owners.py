@@ -20,8 +20,8 @@ class AppliedBudget:
 @dataclass(frozen=True)
 class ResolvedModel:
     """An endpoint, the name of the model there, and the budgets that limit its calls. `replaced`: the model that a public agent
-    names and that was not available here. `token_factor`: how many tokens it counts for one of our estimate, as learnt from
-    `token_samples` requests; null: from too few to use it."""
+    names and that was not available here. `token_factor`: how many tokens the model counts for one of our estimate, as learnt
+    from `token_samples` requests; null: there were too few requests."""
 
     endpoint: Endpoint
     name: str

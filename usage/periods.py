@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from events.payloads import BudgetPeriod
 
 OPERATOR_TIME_ZONE = "UTC"
-"""Of the budgets of operators: editors change the zone of their workspace, and another zone begins other periods."""
+"""The zone of budgets of operators. In the zone of the workspace, editors could begin a new period by changing the zone."""
 
 
 @dataclass(frozen=True)

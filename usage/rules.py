@@ -1,4 +1,4 @@
-"""The budgets and prices that apply to a request. They are read with its run or person, without a query of their own (P1)."""
+"""The budgets, prices and token factors that apply to a request. The query that claims a run also reads them (P1)."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -28,7 +28,7 @@ COUNTED_PAYERS = {True: (Payer.SYSTEM,), False: (Payer.SYSTEM, Payer.WORKSPACE)}
 
 
 def build_rules_expression(workspace: str) -> Combinable:
-    """Return the expression for the budgets and prices of the workspace of the column `workspace`, for `resolve_model`."""
+    """Return the expression for the budgets, prices and token factors of the workspace whose id is in the column `workspace`."""
     budgets = Budget.objects.filter(workspace=OuterRef(workspace))
     prices = ModelPrice.objects.filter(Q(workspace=OuterRef(workspace)) | Q(workspace=None))
     budget_fields = {
@@ -45,7 +45,7 @@ def build_rules_expression(workspace: str) -> Combinable:
 
 
 def read_rules(workspace_id: UUID) -> dict[str, Any]:
-    """Return the budgets and prices of a workspace, for `resolve_model`."""
+    """Return the budgets, prices and token factors of a workspace, for `resolve_model`."""
     rows = Workspace.objects.filter(pk=workspace_id).annotate(rules=build_rules_expression("pk"))
     rules: dict[str, Any] = rows.values_list("rules", flat=True).get()
     return rules

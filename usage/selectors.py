@@ -64,7 +64,7 @@ class UsagePeriod:
 def get_usage(actor: Actor, workspace_id: UUID, period: UsagePeriod, group: UsageGroup) -> UsageReportRow:
     """Return the usage of a workspace.
 
-    A member who may not see the usage of others gets only their own of the groups of people. Raises `NotFound`, `Forbidden`, and
+    With the group `person`, a member who may not see the usage of others gets only their own. Raises `NotFound`, `Forbidden`, and
     `Invalid` for a period longer than `MAX_DAYS`.
     """
     workspace = get_workspace_for(actor, workspace_id, WorkspaceVerb.SEE)
@@ -90,7 +90,7 @@ def iterate_exported_usage(
 ) -> Iterator[UsageRow]:
     """Yield the usage of each group on each day: all rows, so that their sum is that of the report.
 
-    A member who may not see the usage of others gets only their own of the groups of people. Raises `NotFound`, `Forbidden`, and
+    With the group `person`, a member who may not see the usage of others gets only their own. Raises `NotFound`, `Forbidden`, and
     `Invalid` for a period longer than `MAX_DAYS` or with more than `MAX_EXPORTED_ROWS` rows.
     """
     workspace = get_workspace_for(actor, workspace_id, WorkspaceVerb.SEE)

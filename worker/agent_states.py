@@ -50,7 +50,7 @@ class AgentStateReporter:
 
 
 def _publish_changed(changed: set[AgentKey], reported: dict[AgentKey, AgentState]) -> dict[AgentKey, AgentState]:
-    """Publish the states that differ from the published ones, and return them."""
+    """Publish the states of the agents in `changed`, and of those whose state differs from the one in `reported`. Return them."""
     states = find_agent_states(changed | reported.keys())
     new = {key: state for key, state in states.items() if key in changed or reported[key] != state}
     publish_states(new)

@@ -148,7 +148,7 @@ class Engine:
     async def _main(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._closing = asyncio.Event()
-        # Two of the pool are left to the heartbeat and the sweeper (`MAX_CONNECTIONS` in the settings).
+        # Two connections of the pool are left to the heartbeat and the sweeper (`MAX_CONNECTIONS` in the settings).
         self._db = DatabaseExecutor(max(2, settings.DATABASE_POOL - 2), "runs", on_memory_error=exit_on_memory_error)
         self._answers = AnswerCollector(self._db)
         self._tool_db = DatabaseExecutor(TOOL_THREADS, "tools", on_memory_error=exit_on_memory_error)
@@ -232,8 +232,8 @@ class Engine:
                 self._start_run(run_id)
 
     async def _execute(self, run_id: UUID, claimed: Run | None = None) -> None:
-        """Claim and execute a run, then the next runs of its concurrency key; that of a sub-agent has no others. Then claim runs
-        that got no slot before. `claimed`: the run, if it was claimed with its siblings."""
+        """Claim and execute a run, then the next runs of its concurrency key; the run of a sub-agent is the only one of its key.
+        Then claim runs that got no slot before. `claimed`: the run, if it was claimed with its siblings."""
         try:
             claim = partial(claim_run, run_id) if claimed is None else lambda *_, **__: claimed
             prepared = await self._claim(claim)

@@ -1,4 +1,4 @@
-"""Execute a run that crashed its processes in an isolated process (ADR 0009).
+"""Isolated processes: each executes one run that has crashed other processes (ADR 0009).
 
 `python -m worker.isolation PARENT RUN` is such a process. This module imports no models, because it calls `django.setup`.
 """

@@ -230,7 +230,7 @@ class Runner:
         return None
 
     async def _store_answer(self, event: ModelAnswered) -> StepSaved:
-        """Store an answer: that of a sub-agent with those of others of its tree that arrive at the same time."""
+        """Store an answer. The answer of a sub-agent is stored with others of its tree that arrive at about the same time."""
         saved = None
         if self.run.is_sub_agent:
             saved = await self._answers.store(SubAgentAnswer(self.run, self._prepared.model, event))
@@ -270,8 +270,8 @@ class Runner:
         self._is_finished = True
 
     def _build_unfinished_call(self, end: RunEnded) -> LLMError | None:
-        """Return the usage of the request whose answer is not stored, or null if there is none. The provider bills it, too, so it
-        gets a ledger entry."""
+        """Return an error with the usage of the request whose answer is not stored, or null without such a request. The provider
+        bills it, too, so it gets a ledger entry."""
         if self._request is None:
             return None
         streamed = f"{self._partial.text}{self._partial.thinking}"
@@ -312,8 +312,8 @@ class Runner:
         await self._db(check_endpoint, model.endpoint, model.name, workspace_id=workspace_id, spec_model=spec_model)
 
     async def _record_model_error(self, error: LLMError) -> RunEnded:
-        """Record that the model failed, and return the end of the run. Details about the operator's model are only logged, and
-        those about a person's own model are only shown to that person."""
+        """Return the end of a run whose model failed. Details about the operator's model are only logged. Those about a person's
+        own model are recorded, and only shown to that person."""
         endpoint = self._prepared.model.endpoint
         if endpoint.paid_by == "system":
             logger.warning("The operator's model failed in run %s: %s", self.run.id, error.message)
@@ -327,7 +327,7 @@ class Runner:
 
     async def _is_url_allowed(self, url: str) -> bool:
         if self._read_texts is None:
-            # A foreign publisher has written the prompt of a public agent: its hosts could be sent texts of the chat.
+            # Hosts in the prompt of a public agent are not allowed: its publisher could let it send them texts of the chat.
             is_own = self.run.agent.workspace_id == self.run.workspace_id
             self._read_texts = TextSources(self.run.get_chat_id(), self._prepared.content.prompt if is_own else "")
         return await self._db(self._read_texts.is_url_allowed, url)
@@ -344,7 +344,7 @@ class Runner:
         return await self._tool_db(self._kind.run_in_transaction, self.run, call, work, seconds)
 
     async def _store(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run a transaction to its end: the end of the run must follow it."""
+        """Run a transaction to its end, even when this task is cancelled, because the end of the run is stored after it."""
         return await self._complete(self._run_with_retries(work, *args, **kwargs))
 
     async def _complete(self, storing: Coroutine[Any, Any, T]) -> T:

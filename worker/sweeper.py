@@ -189,7 +189,7 @@ class Sweeper:
             finally:
                 connections.close_all()
             if self._stopping.wait(settings.SWEEP_EVERY):
-                # Close them here, before this thread ends: the kernel then kills its children, and
+                # Before this thread ends: at its end the kernel kills the isolated processes, and
                 # their runs would not be queued again.
                 self._isolated.close()
                 return

@@ -1,4 +1,4 @@
-"""Celery tasks: load by id, call one service."""
+"""Celery tasks. Each starts work on the engine of this process, and does not wait for it."""
 
 from dataclasses import replace
 from functools import partial

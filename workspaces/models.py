@@ -42,7 +42,7 @@ class Workspace(Identified, WithRevision):
     handle = models.SlugField(_("handle"), max_length=40)
     # A member's own model receives the texts of a chat, also those of others, so editors must allow it.
     allows_llm_profiles = models.BooleanField(_("members may use their own models"), default=False)
-    # Its days and months begin at midnight there.
+    # The days and months of budgets and of usage begin at midnight in this time zone.
     time_zone = models.CharField(_("time zone"), max_length=64, default=get_default_time_zone)
     time_zone_changed_at = models.DateTimeField(_("time zone changed at"), null=True)
     # What models read of chats that are too long for them (docs/context.md). They are here because each run reads its workspace.

@@ -20,7 +20,7 @@ def build_workspace_row(workspace: Workspace) -> WorkspaceRow:
 
 
 def build_model_row(settings: ModelSettings | None) -> ModelRow:
-    """Return the row of a model. Without settings it is the demo model (or the operator's), at revision 0."""
+    """Return the row of a model. Without settings it is the demo model at revision 0, also if the operator's model answers."""
     if settings is None:
         return ModelRow(provider="demo", default_model="demo", revision=0)
     return ModelRow(

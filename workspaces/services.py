@@ -42,9 +42,9 @@ logger = logging.getLogger(__name__)
 
 PURGE_TASK = "workspaces.tasks.purge_workspace"
 PURGE_BATCH = 200
-"""Rows of the content of a deleted workspace that one transaction deletes, besides the rows that are parts of them."""
+"""How many rows of a deleted workspace one transaction deletes, not counting those that Django deletes with them by a cascade."""
 TIME_ZONE_INTERVAL = timedelta(days=1)
-"""Between two changes of the time zone. Each may begin the day of the budgets again."""
+"""The least time between two changes of the time zone, because each may start the day of the budgets again."""
 
 
 @transaction.atomic
@@ -119,7 +119,7 @@ def delete_workspace(actor: "Actor", workspace_id: UUID, *, name: str, as_operat
         raise NotFound(gettext("This workspace is deleted already."))
     if normalize_name(name) != workspace.name:
         raise Invalid(gettext("This is not the name of the workspace."))
-    # `publish_agent` locks the workspace, so none is published meanwhile.
+    # `publish_agent` locks the workspace, so no agent is published meanwhile.
     public_agents = list(workspace.published_agents.filter(taken_down_at=None).order_by("name", "pk"))
     if public_agents:
         names = [f"{agent.name} (@{agent.handle})" for agent in public_agents]
@@ -167,7 +167,7 @@ def delete_workspace(actor: "Actor", workspace_id: UUID, *, name: str, as_operat
 @transaction.atomic
 def purge_workspace(workspace_id: UUID) -> bool:
     """Delete a batch of the content of a deleted workspace. Return whether there is more; false also if another process is doing
-    the same. Raises `Unavailable` while one of its runs is executed.
+    the same. Raises `Unavailable` while a run of the workspace is executed.
     """
     deleted = Workspace.objects.filter(deleted_at__isnull=False, purged_at=None)
     workspace = deleted.select_for_update(no_key=True, skip_locked=True).filter(pk=workspace_id).first()
@@ -192,7 +192,7 @@ def resume_purges() -> None:
 
 @transaction.atomic
 def join_workspace(actor: "Actor", workspace_id: UUID, *, role: str, invited_by: "Actor") -> bool:
-    """Make the actor a member, and return whether they were not one before. A member keeps their role.
+    """Make the actor a member and return true. An actor who is a member already keeps their role: returns false.
 
     It checks no rights; `chats.accept_link` does. Raises `Invalid` for an agent, `QuotaReached`.
     """

@@ -14,7 +14,7 @@ from common.rest import Body, Request, build_empty_response, read
 
 logger = logging.getLogger(__name__)
 
-# A position in a script file of the web app. No field takes free text, because texts of people must not be logged (SEC17).
+# A frame of a stack trace: a position in a script. No field takes free text, because texts of people must not be logged (SEC17).
 Frame = Annotated[str, StringConstraints(pattern=r"^[\w.-]{1,80}:\d{1,7}:\d{1,7}$")]
 
 

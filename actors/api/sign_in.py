@@ -38,7 +38,7 @@ class RequestPasswordReset(RequestPasswordResetView):  # type: ignore[misc]  # a
 
 
 class SignUp(SignupView):  # type: ignore[misc]  # allauth has no types
-    """allauth's sign-up, with our error if sign-up is closed."""
+    """allauth's sign-up, with our errors if sign-up is closed or the email has to be confirmed first."""
 
     def handle(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if settings.SIGN_UP == "closed":

@@ -26,7 +26,7 @@ from events.rows import ApiTokenRow, Row, TokenScope, ViewingRow
 
 class SignUpRow(Row):
     """Who may sign up: all people (`open`), people with a valid invite link (`invited`), or no one (`closed`).
-    `confirms_email`: a new account can sign in after the email address is confirmed by a mailed link."""
+    `confirms_email`: a new account can sign in only after the email address is confirmed by a mailed link."""
 
     mode: Literal["open", "invited", "closed"]
     confirms_email: bool
@@ -40,8 +40,8 @@ class EmailBody(Body):
 
 
 class EmailChangeRow(Row):
-    """An email address that the person has to confirm by a link. `by_mail` is false if this installation sends no mails: the
-    link is in the log of the server then, or operators know it."""
+    """An email address that the person has to confirm by a link. `by_mail` is false if this installation sends no mails: with
+    embedded servers the link is in the log of the server then, otherwise it is nowhere."""
 
     email: str
     by_mail: bool

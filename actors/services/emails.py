@@ -83,7 +83,7 @@ def cancel_email_change(actor: Actor) -> None:
 
 
 def confirm_email(*, key: str, request: HttpRequest) -> Actor:
-    """Confirm an email address by the key of a mailed link: that of a new account, or the new one of an email change.
+    """Confirm the email address of a new account, or the new address of an email change, by the key of the mailed link.
 
     Raises `NotFound` (`link_dead`), `Conflict` (`email_taken`).
     """

@@ -62,8 +62,8 @@ def set_verified_email(person: Actor) -> None:
 def create_reset_link(person: Actor, *, web_app_url: str, operator: Actor | None = None) -> str:
     """Return a URL by which the person can set a new password once, within `PASSWORD_RESET_TIMEOUT` seconds.
 
-    The link is not stored. It becomes invalid with the next sign-in or new password. `operator` is the creator for the audit
-    trail; null if the person has requested the link. Raises `Invalid` for an agent or a closed account.
+    The link is not stored. It becomes invalid with the next sign-in, new password or new email. `operator` is the creator for the
+    audit trail; null if the person or `manage.py reset_link` asks for it. Raises `Invalid` for an agent or a closed account.
     """
     if not person.is_human or not person.is_active:
         raise Invalid(gettext("Only people with an open account have a password."))

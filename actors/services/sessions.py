@@ -45,7 +45,7 @@ def _end_sessions(person: Actor, actor: Actor, *, keep: SessionBase | None = Non
 
 
 def delete_expired() -> int:
-    """Delete expired sessions, in one transaction for each batch, and changes of emails. Return the number of sessions."""
+    """Delete expired email changes and, in batches, expired sessions. Return the number of deleted sessions."""
     EmailChange.objects.filter(expires_at__lt=now()).delete()
     deleted = 0
     while True:

@@ -37,7 +37,7 @@ def start_viewing(operator: Actor, person_id: UUID, *, session: SessionBase, rea
     throttle(("passwords", operator.pk))
     check_password(operator, password)
 
-    # The lock lets two starts of one operator wait for each other.
+    # The lock makes a second start of the same operator wait for the first.
     Actor.objects.select_for_update(no_key=True).get(pk=operator.pk)
     end_viewings_of(operator, operator)
     started_at = now()
@@ -72,9 +72,9 @@ def end_viewing(operator: Actor, viewing_id: UUID) -> Viewing:
 
 @transaction.atomic
 def end_viewings_of(operator: Actor, actor: Actor) -> None:
-    """End the viewings of an operator who signs out, closes the account or gets other rights, and those of their own account.
+    """End the viewings that this person has started as an operator, and those in which another operator views as this person.
 
-    `actor` causes it.
+    `actor` is stored as the one who ended them (`ended_by`).
     """
     _end_viewings(Q(operator=operator) | Q(person=operator), actor)
 

@@ -31,8 +31,7 @@ logger = logging.getLogger(__name__)
 def list_added_tools(production: SpecContent, content: SpecContent, tools: Mapping[str, Tool]) -> list[str]:
     """Return the names of the tools that write and that production lacks, or has with other settings.
 
-    `tools` are those that `content` names (`tools.selectors.get_tools`): what a tool does now counts, not what it did when it was
-    added.
+    `tools` are those that `content` names (`list_named_tools`): what a tool does now counts, not what it did when it was added.
     """
     writing = [use for use in content.tools if use.is_enabled and _is_writing(use, tools)]
     if not writing:
@@ -46,8 +45,8 @@ def list_allowed_tools(
 ) -> list[ToolUse]:
     """Return the tools of the spec that answers, without those that its author may not add to the agent.
 
-    This is checked for every run, because production may lose a tool, the author the right to save, or a tool that only read may
-    write now, while a text is applied.
+    This is checked for every run. While a draft is applied, production may lose a tool, its author may lose the right to save, and
+    a tool that only read before may get the effect `write`.
     """
     uses = list(content.tools)
     if spec is None or spec.origin != SpecOrigin.APPLIED or not any(_is_writing(use, tools) for use in uses):

@@ -25,8 +25,8 @@ from tools.registry import registry
 def check_content(content: SpecContent, *, workspace_id: UUID | None = None, agent: Actor | None = None) -> None:
     """Raise `Invalid` for an unknown tool and for invalid settings of a tool.
 
-    `workspace_id`: of a new agent, else that of `agent`. A tool that was deleted is accepted if the agent or its drafts
-    have it: it is left out of runs, and a text with its name can still be edited.
+    Pass `workspace_id` for a new agent, otherwise `agent`. A tool that was deleted is accepted if a spec or a draft of the agent
+    has it: runs leave it out, and a draft with its name can still be edited.
     """
     tools = list_named_tools(agent.workspace_id if agent else workspace_id, content)
     unknown = sorted(content.tool_names - tools.keys())
@@ -48,7 +48,7 @@ def check_content(content: SpecContent, *, workspace_id: UUID | None = None, age
 
 
 def _has_named(agent: Actor, tool: str) -> bool:
-    """Return whether a spec or a live draft of the agent names the tool."""
+    """Return whether a spec of the agent, or a draft that has not ended, names the tool."""
     if AgentToolConfig.objects.filter(spec__agent=agent, tool=tool).exists():
         return True
     return Draft.objects.filter(agent=agent, ended_at=None, written__tools__contains=[{"tool": tool}]).exists()

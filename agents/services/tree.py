@@ -16,15 +16,15 @@ from events.publish import publish_workspace_list_changed
 def move_agent(actor: Actor, agent_id: UUID, parent_id: UUID | None) -> Actor:
     """Let an agent report to another one of its workspace, or, without a `parent_id`, to none.
 
-    Raises `NotFound`, `Forbidden`, `Invalid` for an agent of no or another workspace, and `Conflict` (`would_report_to_itself`) for
-    the agent itself and those that report to it.
+    Raises `NotFound`, `Forbidden`, `Invalid` if the two agents are not of one workspace, and `Conflict` (`would_report_to_itself`)
+    if the parent is the agent itself or reports to it.
     """
     agent = get_agent_for(actor, agent_id, AgentVerb.UPDATE_PROFILE)
     if parent_id is not None:
         parent = get_agent_for(actor, parent_id, AgentVerb.SEE)
         if agent.workspace_id is None or parent.workspace_id != agent.workspace_id:
             raise Invalid("An agent reports to an agent of its own workspace.")
-    # All agents, in one order: two moves that together make a circle wait for each other.
+    # All agents are locked, in one order: of two moves that together would make a circle, the second waits and sees the first.
     agents = Actor.objects.filter(workspace=agent.workspace_id, kind=Kind.AGENT).exclude(status=AgentStatus.DELETED)
     parents = dict(agents.order_by("pk").select_for_update(no_key=True).values_list("pk", "parent_id"))
     above = parent_id

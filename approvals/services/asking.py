@@ -19,7 +19,7 @@ from llm.messages import ToolCall
 
 @dataclass(frozen=True)
 class ApprovalRequest:
-    """A call that needs a decision: why, or the question that it is."""
+    """A call that needs a decision: the `reason` why or, if the call asks a person a question, the `question`."""
 
     call: ToolCall
     reason: ApprovalReason | None = None

@@ -45,7 +45,7 @@ def decide_approval(
     other calls of this tool that the run waits for.
 
     Raises `NotFound`, `Forbidden`, `Invalid` (`invalid_arguments` with the problems, if the tool would refuse the arguments), and
-    `Conflict` (`approval_decided`) if it is decided already.
+    `Conflict` (`approval_decided`) if the approval is decided already or its time is over.
     """
     is_approved = decision in ("approved", "approved_for_run")
     if is_approved and arguments is not None:
@@ -128,7 +128,7 @@ def _decide(
 def _check_arguments(approval: Approval, arguments: str) -> None:
     """Raise `Invalid` for edited arguments that the tool would refuse. The toolbox checks them again before the call."""
     if approval.decision is not None or approval.expires_at <= now() or arguments == approval.arguments:
-        return
+        return  # unchanged, or too late: then `decide_approval` raises `Conflict`
     chat, agent = approval.chat, approval.agent
     own_workspace_id = chat.workspace_id if agent.workspace_id == chat.workspace_id else None
     tool = get_tools(own_workspace_id, [approval.tool]).get(approval.tool)
@@ -136,7 +136,7 @@ def _check_arguments(approval: Approval, arguments: str) -> None:
         if tool is not None:
             tool.parse_arguments(arguments)
         elif not isinstance(json.loads(arguments), dict):
-            # The tool has been removed: the call will be refused.
+            # The tool has been removed, so the call will be refused. Only the form of the arguments is checked.
             raise ToolError("The arguments are not a JSON object.")
     except (ToolError, ValueError, RecursionError) as error:
         hints = error.problems if isinstance(error, InvalidArguments) else [str(error)]

@@ -67,7 +67,7 @@ def open_direct_chat(
 
 
 def _add_pair(chat: Chat, actor: Actor, pair: list[Actor]) -> None:
-    # The other one finds the chat in the list when there is a first message.
+    # The chat is hidden from the list of the other one until its first message: 1 is its version without messages.
     participants = [ChatActor(chat=chat, actor=one, hidden_seq=None if one == actor else 1) for one in pair]
     set_initial_responses(participants)
     chat.version = save_changes(chat.id, participants)

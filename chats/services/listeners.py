@@ -18,7 +18,7 @@ def leave_chats_of_workspace(workspace: Workspace, actor: Actor, remover: Actor)
 
 
 def check_invitation(token: str) -> list[bool]:
-    """Return, as a list of one item, whether a new person can join by the invite link with this token."""
+    """Return, as the list of one item that the hook expects, whether a new person can join by the invite link with this token."""
     try:
         get_invitation(token)
     except NotFound:

@@ -15,7 +15,7 @@ from common.writing import RowUpdate
 from events import audit
 
 MAX_PINS = 50
-"""Pinned messages of a chat, which one page and one conversation contain."""
+"""The most pinned messages of a chat. They fit into one page of the list, and into what a model reads of a long chat."""
 
 
 @transaction.atomic
@@ -66,7 +66,7 @@ def is_pinnable(message: Message) -> bool:
 
 
 def add_unpinning(update: RowUpdate[Message]) -> list[RowChange]:
-    """Add to the update of a message that it is not pinned any more, as when it is deleted. The chat is locked.
+    """Add to the update of a message that it is not pinned any more, as when it is deleted. The caller has locked the chat.
 
     Return the changes for `save_changes`: this update and, if the message was pinned, that of its chat.
     """

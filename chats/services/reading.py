@@ -42,22 +42,22 @@ agent.name, agent.handle, agent.description, agent.taken_down_at, agent.avatar
 
 @transaction.atomic
 def mark_read(actor: Actor, chat_id: UUID, *, seq: int) -> int:
-    """Move the actor's read cursor forward to `seq`, at most to the last message, and publish it to the actor's tabs; that of an
-    agent, to the chat.
+    """Move the actor's read cursor forward to `seq`, at most to the version of the chat, and publish it to the actor's tabs. The
+    cursor of an agent is also published to the chat.
 
     A cursor never moves back. Return the cursor. Raises `NotFound`.
     """
     chat = get_chat_for(actor, chat_id, ChatVerb.SEE, lock=actor.is_agent)
     has_moved = advance_read_cursors([ReadCursor(actor.id, chat.id, seq)])
     if actor.is_agent and has_moved:
-        save_changes(chat.id, [ReadCursorUpdate(chat.id, actor, 0)])
+        save_changes(chat.id, [ReadCursorUpdate(chat.id, actor, 0)])  # 0 moves nothing: the moved cursor is published
     # An editor who reads a chat between agents has no cursor.
     return ChatActor.objects.filter(chat=chat, actor=actor).values_list("last_read_seq", flat=True).first() or 0
 
 
 @transaction.atomic
 def advance_read_cursors(cursors: Collection[ReadCursor]) -> bool:
-    """Move the read cursors of many people forward. People who are not in the chat are left out. Return whether any moved.
+    """Move the read cursors of many actors forward. Actors who are not in the chat are left out. Return whether any moved.
 
     The number of queries does not depend on the number of cursors.
     """

@@ -36,7 +36,7 @@ INPUT_TOKENS = 12_000
 MAX_JOBS_BEHIND = 4
 """The first summary of a long chat covers at most the newest messages that this many jobs can read."""
 MAX_UNSUMMARISED = 2_000_000
-"""Tokens of the messages for which jobs follow each other at most: as many as a conversation can have."""
+"""The most tokens of messages that jobs following each other summarise: as many as a conversation can have."""
 KEPT_SHARE = 0.3
 """The part of a conversation's tokens for the newest messages, which no summary covers."""
 MAX_KEPT_SHARE = 0.5
@@ -97,7 +97,8 @@ def start_due_summary(chat_id: UUID, person_id: UUID, *, budget: int) -> History
 
 
 def request_summary(actor: Actor, chat_id: UUID) -> HistorySummary:
-    """Write the summary of a chat anew, from its messages and the corrections of people.
+    """Start a job that writes the summary of a chat anew, from its messages and the corrections of people. It covers the messages
+    up to the end of the newest summary or, if there are none, all messages but the newest `MIN_KEPT`.
 
     Raises `NotFound`, `Forbidden`, and `Conflict` if one is being written, or if there is nothing to summarise.
     """
@@ -114,8 +115,8 @@ def request_summary(actor: Actor, chat_id: UUID) -> HistorySummary:
 
 
 def continue_summary(job_id: UUID, person: Actor, until: int) -> None:
-    """Start the next job for a summary that has become ready, if it does not cover all messages yet that it was started for.
-    `until`: the last one of them."""
+    """Start the next job for a summary that has become ready, if messages up to `until`, the last one that it was started for, are
+    not covered yet."""
     ready = HistorySummary.objects.filter(job_id=job_id, state=SummaryState.READY, through_seq__lt=until)
     summary = ready.select_related("chat__workspace").first()
     if summary is not None:
@@ -141,7 +142,7 @@ def _start(
     chat: Chat, person: Actor, base: HistorySummary | None, unsummarised: Sequence[tuple[int, int]]
 ) -> HistorySummary | None:
     """Start the job that continues `base` with the first of these messages; the next job follows it (`continue_summary`). Return
-    null if another one was faster."""
+    null if there are no messages, or if another summary of the chat is being written."""
     through, tokens, count = 0, 0, 0
     for seq, size in unsummarised:
         if count and tokens + size > INPUT_TOKENS:
@@ -250,8 +251,8 @@ def _end(summary: HistorySummary, state: SummaryState, *, error_code: str = "") 
 
 
 def parse_answer(answer: str, known: set[int], ids_of_texts: dict[str, UUID]) -> list[Sentence]:
-    """Return the sentences of an answer that name messages that exist; none if the answer is no such JSON. A sentence of the
-    summary before keeps its id."""
+    """Return the sentences of an answer that name existing messages; none if the answer is not the expected JSON. A sentence of the
+    previous summary keeps its id."""
     sentences: list[Sentence] = []
     for entry in _read_entries(answer)[:MAX_SENTENCES]:
         text = " ".join(to_storable(str(entry.get("text", ""))).split())[:MAX_SENTENCE]

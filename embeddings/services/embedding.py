@@ -45,7 +45,7 @@ SHORT_TEXT_TOKENS = 400
 PROBE = "Hello."
 """A text that every embedding model reads."""
 MAX_REFUSED = 8
-"""Texts that are refused one by one, while none is accepted, after which the request counts as failed."""
+"""If so many single texts were refused and none was accepted, the request counts as failed."""
 MAX_MESSAGES = 100_000
 """The newest messages of a chat that are embedded."""
 MIN_NEW = 20
@@ -56,7 +56,7 @@ BATCHES_PER_TURN = 20
 CHATS_AT_ONCE = 8
 MAX_DELAY_SECONDS = 3_600.0
 DELAY_SECONDS = 15.0
-"""After a failed request, doubled with each further one, up to `MAX_DELAY_SECONDS`."""
+"""The wait after a failed request. It is doubled with each further failure, up to `MAX_DELAY_SECONDS`."""
 BUDGET_DELAY_SECONDS = 600.0
 DELETED_AT_ONCE = 1_000
 _REFUSED = ("bad_request", "context_too_long")
@@ -179,7 +179,8 @@ async def _embed_chat(row_id: UUID, workspace_id: UUID) -> None:
 
 
 async def embed_batch(row_id: UUID) -> bool:
-    """Embed the next messages of a chat. Return whether there are more, and no request failed for good."""
+    """Embed the next messages of a chat. Return whether to go on: not if no messages are left, or if the batch failed, which
+    is repeated later."""
     batch = await run_in_thread(read_batch, row_id, BATCH)
     if batch is None:
         return False
@@ -194,8 +195,8 @@ async def embed_batch(row_id: UUID) -> bool:
 async def _embed_texts(batch: EmbeddingBatch) -> dict[int, list[float]]:
     """Return the embedding of each text of a batch by its index, without the texts that the server refuses.
 
-    When it refuses the batch, one request with a short text tells whether it refuses every request, as one with a wrong model.
-    Then halves are sent, down to single texts, of each text its beginning.
+    When it refuses the batch, one short text is sent. If that is refused, too, the server refuses every request, for example
+    because the model is wrong. Otherwise halves are sent, down to single texts, with only the beginning of each text.
     Raises `LLMError`, also if the first `MAX_REFUSED` texts are refused.
     """
     try:
@@ -315,8 +316,8 @@ def _find_start(chat_id: UUID) -> int:
 
 @transaction.atomic
 def _store(batch: EmbeddingBatch, vectors: Mapping[int, list[float]]) -> bool:
-    """Store the embeddings of a batch by the index of the text. Return whether there are more messages. Nothing is stored if the
-    embedding model has changed meanwhile."""
+    """Store the embeddings of a batch. The keys of `vectors` are the indexes of the texts. Return whether there are more messages.
+    Nothing is stored if the embedding model has changed meanwhile."""
     model = EmbeddingModel.objects.select_for_update(no_key=True).filter(generation=batch.generation).first()
     if model is None:
         _release(batch.chat.pk, due_at=now())
@@ -337,7 +338,7 @@ def _store(batch: EmbeddingBatch, vectors: Mapping[int, list[float]]) -> bool:
         formatted = [format_vector(vector) for vector in vectors.values()]
         with connection.cursor() as cursor:
             cursor.execute(_STORE, [batch.generation, ids, digests, formatted])
-    # Of a message that was edited, the embedding of the text before may be left.
+    # If such a message was edited, the embedding of its earlier text may still be stored.
     refused = [id for index, id in enumerate(batch.ids) if index not in vectors]
     if batch.removed or refused:
         MessageEmbedding.objects.filter(message__in=[*batch.removed, *refused]).delete()
@@ -374,7 +375,7 @@ def _delete_embeddings(condition: Q) -> None:
 
 @transaction.atomic
 def _record_request(batch: EmbeddingBatch, holder_id: UUID, result: Embedded | LLMError) -> None:
-    """Record a request in the ledger, and keep the chat for the next one."""
+    """Record a request in the ledger, and extend the lease of the chat for the next request."""
     usage.record_embeddings(batch.owner, batch.model, holder_id, result)
     EmbeddedChat.objects.filter(pk=batch.chat.pk).update(lease_until=now() + timedelta(seconds=LEASE_SECONDS))
 

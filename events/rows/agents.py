@@ -33,7 +33,7 @@ class SpecOrigin(models.TextChoices):
 
 
 class SpecRow(Row):
-    """An immutable spec of an agent: a saved version, or the text of a draft that was applied."""
+    """An immutable spec of an agent: a saved version, or the content of a draft that was applied."""
 
     id: UUID
     agent_id: UUID
@@ -78,7 +78,7 @@ class AgentRow(AgentSummaryRow):
 
 
 class FieldChange(Row):
-    """A changed field of a spec, without the prompt: `model`, `parameters.<name>`, `limits.<name>`, `memory`,
+    """A changed field of a spec other than the prompt: `model`, `parameters.<name>`, `limits.<name>`, `memory`,
     `context.<name>`, `tools.<name>`. `before` is null for an added field, and `after` for a removed one."""
 
     field: str
@@ -105,7 +105,7 @@ class SnapshotReason(models.TextChoices):
 
 
 class DraftSnapshotRow(Row):
-    """The text of a draft before another person's text, or a merge, replaced it."""
+    """The content of a draft before other content replaced it (`reason`)."""
 
     id: UUID
     draft_id: UUID

@@ -76,7 +76,8 @@ class MergeConflict(Row):
 
 
 class Provenance(Row):
-    """The origin of a draft's text when it was created. The segments in order are its prompt."""
+    """The origin of the content that a merge, a rebase or an agent wrote into a draft. The segments in order are the prompt that it
+    wrote; later edits of people are not in them."""
 
     origin: Literal["merge", "revise", "rebase"]
     merge_id: UUID | None = None
@@ -86,7 +87,7 @@ class Provenance(Row):
 
 
 class VoteCount(Row):
-    """The votes of a chat on comparisons of one apply of a draft with production."""
+    """The votes in a chat on the comparisons between production and a draft as it was applied for the n-th time (`draft_apply`)."""
 
     draft_apply: int
     production: int = 0
@@ -103,7 +104,7 @@ class DraftOutcome(models.TextChoices):
 
 
 class DraftRow(Row):
-    """The draft of an agent in a chat: the text that is being written, the text that is applied in the chat, and the lock.
+    """The draft of an agent in a chat: the content that is being written, the content that is applied in the chat, and the lock.
 
     `written` and `applied` are whole specs (`SpecContent` as JSON). `apply_count` is the n of `r<n>`. `requested_by` are the
     people who requested it from the holder of its lock.

@@ -22,8 +22,8 @@ class EndedCorrectionRow(Row):
 
 
 class SentenceRow(Row):
-    """A sentence of a summary, with the messages that it is from. A corrected one has the text before (`old_text`), the person who
-    corrected it and when. `ended`: its corrections before, the newest first."""
+    """A sentence of a summary, with the messages that it is from. A corrected sentence has the text before (`old_text`), the
+    person who corrected it and when. `ended`: the corrections before that, the newest first."""
 
     id: UUID
     section: str
@@ -62,10 +62,10 @@ class HistorySummaryRow(Row):
 
 
 class EmbeddingModelRow(Row):
-    """The model that computes the embeddings of messages in long chats; null: none is set, and the words of messages are searched.
+    """The model that computes the embeddings of messages in long chats. `model` null: none is set, and their words are searched.
 
-    `is_supported`: the database can store embeddings (it has pgvector). `dimensions`: numbers of an embedding; null until the
-    first one is computed. `chats`: how many chats are embedded; `due_chats`: those of them with messages that are not embedded
+    `is_supported`: the database can store embeddings (it has pgvector). `dimensions`: how many numbers an embedding has, null
+    until one is computed. `chats`: how many chats are embedded; `due_chats`: those of them with messages that are not embedded
     yet. `failed_at`, `failure_code` (as those of failed runs), `failure_message`: the last request, if it failed.
     """
 

@@ -11,7 +11,7 @@ from events.rows.people import ActorRow
 
 
 class NoteScope(StrEnum):
-    """Where a note may be used: where all may read its chat, or everywhere in the workspace."""
+    """Where a note may be used: in chats whose readers may all read the note's chat, or everywhere in the workspace."""
 
     CHAT = "chat"
     WORKSPACE = "workspace"
@@ -75,7 +75,7 @@ class HistoryTurnRow(Row):
 
 
 class HistoryEntryRow(Row):
-    """What one run of an agent read and did, read from the messages of its chat."""
+    """What one run of an agent read and did, taken from the messages of its chat."""
 
     id: UUID
     agent_id: UUID
@@ -89,8 +89,8 @@ class HistoryEntryRow(Row):
 
 
 class WithheldMemoryRow(Row):
-    """Notes and history of one chat that a run did not use, because `people` may not read that chat. They are named only to
-    those who may read it; `chat_id` is null for others."""
+    """Notes and history of one chat that a run did not use, because `people` may not read that chat. Only a reader who may
+    read the chat sees its id and title, and who the people are."""
 
     chat_id: UUID | None
     chat_title: str

@@ -43,7 +43,7 @@ class ActorRow(Row):
 
 
 class ApiTokenRow(Row):
-    """An API token of the reader. Its text is returned once, when it is created; `prefix` is its beginning."""
+    """An API token of the reader, or of an agent. Its text is returned once, when it is created; `prefix` is its beginning."""
 
     id: UUID
     name: str
@@ -113,7 +113,7 @@ class LLMProfileRow(Row):
     """The reader's own model; `model` is null if none is set.
 
     `is_allowed` and `allowed_providers`: what the operator allows. `tested_at`, `test_code` and `test_message`: the last test of
-    these settings; the texts are empty if the model answered. `failed_at` and so on: the last request of a run that failed.
+    these settings; the texts are empty if the model answered. `failed_at` and so on: the last failed request of a run.
     """
 
     model: ModelRow | None

@@ -48,7 +48,7 @@ class DirectoryRow(Row):
 
     `publisher_name` is the workspace that published it; null for an agent that comes with the release. `is_yours`: the reader is a
     member of that workspace. `chat_count`: chats that it is in now. `run_count`: its replies in the last 30 days, and
-    `workspace_count` the workspaces in whose chats they are, counted within the last hour. A count is null if it is one to four,
+    `workspace_count` the workspaces in whose chats they are; both are counted anew each hour. A count is null if it is one to four,
     because it would tell what single workspaces do.
     """
 
@@ -157,7 +157,7 @@ class PublicationCheckRow(Row):
 
 
 class TakedownRow(Row):
-    """A public copy that was taken down, with its listing, from which it is published anew. `by_operator`: an operator did it, and
+    """A public copy that was taken down, with its listing, to publish it anew with. `by_operator`: an operator did it, and
     not its publisher."""
 
     agent_id: UUID

@@ -111,7 +111,7 @@ class ToolDefinitionRow(Row):
 
 class WorkspaceToolRow(Row):
     """A tool of a workspace, also if it is off. `remote_name`: its name on the server. `hash`: of the approved description, empty
-    if nobody has approved one; `pending` is another description of it, with which it would be switched on. `request` is null
+    if nobody has approved one; `pending` is a newer description, which nobody has approved yet. `request` is null
     for MCP; `annotations` are empty for all others."""
 
     id: UUID
@@ -138,7 +138,7 @@ class WorkspaceToolRow(Row):
 class ToolServerRow(Row):
     """A server of a workspace, with its tools and without its credential. `last_error`: why it failed, or what was left out of its
     list; `error_code`: why an MCP server failed. `signed_in_by`: the person whose rights on the server the agents have (OAuth);
-    `can_sign_in`: it is known where."""
+    `can_sign_in`: it is known where to sign in (OAuth)."""
 
     id: UUID
     kind: ServerKind
@@ -187,7 +187,7 @@ class OperationRow(Row):
 
 
 class DocumentRow(Row):
-    """An OpenAPI document that was read: what it suggests, its bytes, and its operations."""
+    """An OpenAPI document that was read: the settings of a server that it suggests, its size in bytes, and its operations."""
 
     title: str
     version: str

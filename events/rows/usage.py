@@ -16,7 +16,7 @@ class UsageRow(Row):
     """The usage of one group on one day, or in the whole time if `day` is null. `key` is an id or the name
     of a model; empty for model tests and people whose account is gone, `others` for all groups that have no rows of their own by
     day. `version`: the number of a version; null for applied drafts and in other groups. `models`: the names of the models that
-    were called. `starts_at`: of a tree.
+    were called. `starts_at`: when a tree began.
 
     `unpriced_calls`: calls of a model whose price is not known, which `cost_micro` does not contain.
     """
@@ -54,8 +54,8 @@ class UsageTotals(Row):
 
 
 class UsageReportRow(Row):
-    """The usage of a workspace between two days, both included: by group, and by day and group for the chart, by day and agent if
-    the groups are trees."""
+    """The usage of a workspace between two days, both included: by group (`rows`) and, for a chart, by day
+    and group (`days`), or by day and agent if the groups are trees."""
 
     starts_on: date
     ends_on: date

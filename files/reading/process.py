@@ -1,4 +1,4 @@
-"""Reads a file in a process of its own, with limited time and memory, without keys and without a network of ours."""
+"""Reads a file in a process of its own, with limited time and memory, and without environment variables, which may contain keys."""
 
 import base64
 import json

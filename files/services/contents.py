@@ -44,8 +44,8 @@ def read_contents(file_id: UUID) -> None:
 
 
 def enqueue_waiting_files() -> int:
-    """Send the tasks of files again that have been waiting to be read for `RETRY_AFTER`: a task is lost with Redis or with its
-    worker. A file that has been waiting for `GIVE_UP_AFTER` cannot be read. Return how many tasks were sent. Raises `Unavailable`.
+    """Send the tasks again of files that have waited to be read for `RETRY_AFTER`: a task is lost with Redis or with its worker. A
+    file that has waited for `GIVE_UP_AFTER` gets the state `failed`. Return how many tasks were sent. Raises `Unavailable`.
     """
     waiting = File.objects.filter(state=FileState.WAITING, deleted_at=None)
     for file in waiting.filter(created_at__lt=now() - GIVE_UP_AFTER)[:BATCH_SIZE]:
@@ -86,7 +86,8 @@ def _store(file: File, found: dict[str, Any], *, state: FileState) -> None:
 
 
 def update_message(file: File) -> None:
-    """Show the present facts of a posted file in its message. That of a deleted file is unpinned. The chat is locked."""
+    """Show the present facts of a posted file in its message. The message of a deleted file is unpinned. The caller has locked the
+    chat."""
     message = Message.objects.filter(pk=file.pk).first()
     if message is None or file.chat_id is None:
         return

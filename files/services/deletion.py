@@ -22,7 +22,7 @@ from workspaces.models import Workspace
 logger = logging.getLogger(__name__)
 
 UNPOSTED_LIFETIME = timedelta(hours=24)
-"""The time after which a file is deleted that was uploaded to a chat and never posted."""
+"""A file that was uploaded to a chat and not posted is deleted after this time."""
 ORPHAN_AGE = timedelta(hours=24)
 """Content is written before its row, so younger content without a row may belong to an upload that is under way."""
 WORKSPACES_PER_TURN = 50
@@ -57,9 +57,10 @@ def delete_unposted_files() -> int:
 
 
 def delete_orphaned_content(after: str = "") -> str:
-    """Delete content whose row is gone, as a deletion by cascade leaves it: at most that of `BATCH_SIZE` files, of the
-    `WORKSPACES_PER_TURN` workspaces whose ids follow `after`. Return the id to continue after; empty: from the beginning.
+    """Delete content in the storage whose file has no row any more, because of a deletion by cascade, or is marked as deleted.
 
+    One call looks at the next `WORKSPACES_PER_TURN` workspaces whose ids follow `after`, and deletes the content of at most
+    `BATCH_SIZE` files. Return the `after` of the next call; empty: it begins with the first workspace.
     Nothing is deleted if no workspace in the storage is known: then it is the storage of another database.
     """
     storage = get_file_storage()
@@ -90,7 +91,7 @@ def _list_folders(storage: Storage, path: str) -> list[str]:
 
 
 def _delete_old_content(storage: Storage, folder: str) -> bool:
-    """Delete the content of a file without a row, unless it is younger than `ORPHAN_AGE`. Return whether there was any."""
+    """Delete the content of a file that is gone, unless it is younger than `ORPHAN_AGE`. Return whether something was deleted."""
     names = [f"{folder}/{name}" for name in storage.listdir(folder)[1]]
     if not names or any(storage.get_modified_time(name) > now() - ORPHAN_AGE for name in names):
         return False

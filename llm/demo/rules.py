@@ -41,7 +41,7 @@ _ALWAYS = re.compile(r"^\W*(?:please\s+)?(?P<instruction>(?:always|never)\s+\w.*
 
 @dataclass(frozen=True)
 class DemoConversation:
-    """A question to the demo model. `results`: of the calls that it has made since the question."""
+    """A question to the demo model. `results`: the calls that the model has made since the question, each with its result."""
 
     prompt: str
     name: str
@@ -82,7 +82,7 @@ def read_conversation(request: ModelRequest) -> DemoConversation:
 
 
 def _find_requested_language(text: str) -> str | None:
-    """Return the language in which the text asks to be answered. "Chinese" means the script of the text."""
+    """Return the language in which the text asks to be answered. Plain "Chinese" is the script of the text, else traditional."""
     for language, names in _LANGUAGES:
         instruction = rf"\b(?:answer|reply|respond|write)\b[^.\n]{{0,30}}?\bin (?:{names})|用\s*(?:{names})"
         if re.search(rf"{_NOT}(?:{instruction})", text, re.I):

@@ -63,9 +63,9 @@ _TEXTS = {
 
 
 MAX_KEPT_SENTENCES = 24
-"""Sentences of the summary before that a summary of a chat keeps."""
+"""Sentences of the previous summary of a chat that the next summary keeps."""
 MAX_QUOTED_SENTENCES = 12
-"""New messages that it quotes."""
+"""New messages that a summary of a chat quotes."""
 _SENTENCE = re.compile(r"^\[(\d+(?:, \d+)*)\] \(([^)\n]*)\) (.+)$", re.M)
 _MESSAGE = re.compile(r"^\[(\d+)\] \d{4}-\d\d-\d\d \d\d:\d\d ([^:\n]*): (.+)$", re.M)
 _NOTABLE = {
@@ -115,8 +115,8 @@ def _build_task_sentences(call: ToolCall, result: str, language: str) -> list[st
 
 
 def build_job_answer(request: ModelRequest) -> str | None:
-    """Return the answer to a job of a shipped agent, or null if the request is not one. The summary counts and quotes the
-    changed lines, and says that it comes from the demo model."""
+    """Return the answer to a job of a shipped agent, or null if the request is not one. The summary of a change of
+    an agent counts and quotes the changed lines, and says that it comes from the demo model."""
     system = request.turns[0].text if len(request.turns) == 2 else ""
     if system.startswith("You are the Merge agent."):
         return "I am the demo model and cannot merge texts."
@@ -141,8 +141,8 @@ def build_job_answer(request: ModelRequest) -> str | None:
 
 
 def _build_chat_summary(job_input: str) -> str:
-    """Return a summary of a chat: the sentences so far, as people have corrected them, and quotations of new messages. Those that
-    say that something was decided, ask something, or have a number are quoted first; the demo model understands none of them."""
+    """Return a summary of a chat: the sentences so far, as people have corrected them, and quotations of new messages: only
+    those that say that something was decided, ask something, or have a number, or all if there are none of these."""
     corrections = {numbers: (section, text) for numbers, section, text in _read_sentences(job_input, "corrections")}
     kept = [
         (numbers, *corrections.pop(numbers, (section, text)))

@@ -21,7 +21,7 @@ from memory.permissions import get_clearing_for, history_visible_to
 from memory.selectors import FULL_CHARACTERS, get_generation
 
 MAX_SEQS = 500
-"""The newest messages of the chat among which an entry looks for those that the run read."""
+"""The most numbers (`seq`) of messages from `first_seq` to `last_seq` of an entry. If the run has read more, the newest count."""
 
 
 def record_history_entry(
@@ -38,7 +38,7 @@ def record_history_entry(
     """Store what a run that ends has read, from `first_seq` to `last_seq`, and did. The caller has locked the chat, and calls this
     in the transaction that ends the run.
 
-    What a run has read before a clearing belongs to what was cleared.
+    If the history was cleared after the run had read it, the entry is among the cleared ones: no run uses it.
     """
     foreign = classify_foreign_texts(chat.pk, agent_id=agent.pk, workspace_id=chat.workspace_id, person_id=person_id)
     use = MemoryUse.objects.filter(run_id=run_id).only("generation").first()

@@ -94,7 +94,7 @@ def forget_note(actor: Actor, note_id: UUID, *, revision: int) -> Note:
 
 @transaction.atomic
 def restore_note(actor: Actor, note_id: UUID) -> Note:
-    """Undo that a note was forgotten. Without effect for a note that is not. Raises `NotFound`, `Forbidden`, `QuotaReached`, and
+    """Undo that a note was forgotten. Without effect for any other note. Raises `NotFound`, `Forbidden`, `QuotaReached`, and
     `Conflict` if it is too late."""
     note = get_note_for(actor, note_id, AgentVerb.EDIT_MEMORY, lock=True)
     if note.forgotten_at is None:

@@ -27,9 +27,9 @@ def build_memory_text(
 ) -> ReadMemory:
     """Return what a run of the agent in this chat reads of the agent's memory, and store what it used and what was withheld.
 
-    A later attempt of the run reads the memory again, and replaces what was stored. It counts as having read texts of others
-    if an earlier one has used anything that it does not use any more, since their texts may repeat it. See `read_memory`. A public
-    agent remembers each chat by itself, and keeps no notes.
+    A later attempt of the run reads the memory again, and replaces what was stored. If the earlier attempt had used something that
+    this one does not use, the run counts as having read texts of others, because the texts of that attempt may repeat it. See
+    `read_memory`. A public agent remembers each chat by itself, and keeps no notes.
     """
     if agent.is_public:
         return ReadMemory()

@@ -88,7 +88,7 @@ def notify_suggestion_changed(suggestion: Suggestion, what: SuggestionChange, ac
 def notify_merge_ended(merge: Merge) -> None:
     """Notify the person who requested a merge that it is done or has failed.
 
-    A copied merge is not notified: it ends within the request.
+    Nobody is notified of a merge that copied its only suggestion: it ends within the request.
     """
     if merge.method == MergeMethod.COPIED or merge.state not in (MergeState.DONE, MergeState.FAILED):
         return
@@ -155,7 +155,7 @@ def notify_model_changed(credential: Credential | EmbeddingModel, actor: Actor) 
 
 
 def notify_agent_published(listing: Listing, version: AgentSpec, people: Mapping[UUID, set[UUID]]) -> None:
-    """Notify people of a publication or a new version of a public agent. Only those of the publisher read who has published it."""
+    """Notify people of a publication or a new version of a public agent. Only people of the publisher read who published it."""
     event = _build_event_key("agent_published", listing.agent_id, version.version)
     excerpt = f"v{version.version}"
     _notify_about_public_agent(
@@ -164,7 +164,7 @@ def notify_agent_published(listing: Listing, version: AgentSpec, people: Mapping
 
 
 def notify_agent_taken_down(listing: Listing, people: Mapping[UUID, set[UUID]]) -> None:
-    """Notify people of the takedown of a public agent. Only those of the publisher read who has taken it down; an operator is
+    """Notify people of the takedown of a public agent. Only people of the publisher read who took it down; an operator is
     never named."""
     event, excerpt = _build_event_key("agent_taken_down", listing.agent_id), _build_excerpt(listing.takedown_reason)
     _notify_about_public_agent(

@@ -22,7 +22,7 @@ MAX_DELETED = 500
 def notify(
     people: Iterable[UUID], *, event: str, type: str, workspace_id: UUID, actor: Actor | None, **fields: Any
 ) -> list[UUID]:
-    """Create a notification for each of these people, and return the ids of those who were notified.
+    """Create a notification for each of these people, and return the ids of those who were notified, now or before.
 
     The actor and people who are not members of the workspace are left out. A person is notified once of the same `event`.
     `people` may be a query set of ids; `fields` are fields of `Notification`. Call it in the transaction of the event: on commit
@@ -46,8 +46,8 @@ def notify_in_workspaces(
     naming_workspace_id: UUID | None,
     **fields: Any,
 ) -> None:
-    """Create a notification for people of several workspaces, by workspace, as `notify` does for one. The number of queries does
-    not depend on the number of workspaces.
+    """Create a notification for people of several workspaces, as `notify` does for one. `people`: their ids by workspace. The
+    number of queries does not depend on the number of workspaces.
 
     Only the people of `naming_workspace_id` read the name of the actor. A person of several workspaces is notified in the first.
     """
@@ -74,7 +74,10 @@ def notify_in_workspaces(
 
 
 def _insert(notifications: Sequence[Notification]) -> None:
-    """Insert notifications, in the order of their people, so that two calls never wait for each other in a circle."""
+    """Insert notifications, delete old ones of the same people, and publish that the lists of these people changed.
+
+    The callers sort the notifications by person, so that two calls cannot deadlock.
+    """
     if not notifications:
         return
     insert(notifications, ignore_conflicts=True)

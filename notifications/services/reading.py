@@ -49,9 +49,10 @@ def mark_approvals_read(approvals: Sequence[Approval]) -> None:
 
 
 def mark_read_in_chats(marks: Sequence[ReadCursor]) -> None:
-    """Mark what people have seen by reading chats (`READ_IN_CHATS`, such as mentions), with two queries for any number of people.
+    """Mark the notifications (`READ_IN_CHATS`, such as mentions) of what people have seen in chats as read, with two queries for
+    any number of people.
 
-    Each mark names a person, a chat, and the number of the last message that they have read in its log. It is a listener of
+    Each mark names a person, a chat, and the `seq` up to which the person has read it. A listener of
     `chats.hooks.chats_read`.
     """
     last_read = {(mark.actor_id, mark.chat_id): mark.seq for mark in marks}

@@ -104,9 +104,10 @@ def update_published_agent(
 ) -> Actor:
     """Publish a version of an agent, by default production, as the next version of its public copy, and return the copy.
 
-    It stays in its chats, which get a line about the new version (ADR 0015) by a task (`publishing/services/updates.py`). Runs that
-    have begun answer with the version that they began with. Raises `NotFound`, `Forbidden`, `Invalid`, `QuotaReached`, and
-    `Conflict`: `not_public`, `name_taken`, `nothing_changed`.
+    If the copy has this content already, only its name, description and listing are changed. The copy stays in its chats, to which
+    a task posts a system message about the new version (ADR 0015, `publishing/services/updates.py`). Runs that have begun answer
+    with the version that they began with. Raises `NotFound`, `Forbidden`, `Invalid`, `QuotaReached`, and `Conflict`: `not_public`,
+    `name_taken`, `nothing_changed`.
     """
     agent = get_agent_for(actor, agent_id, AgentVerb.PUBLISH)
     workspace = Workspace.objects.get(agents=agent)
@@ -131,7 +132,7 @@ def update_published_agent(
         )
     listing.agent = copy
     is_changed = _write_listing(listing, spec, workspace, category=category, languages=languages, examples=examples)
-    # The listing compares without regard to case.
+    # The name and the description are compared, too: the search text of the listing shows no change of case.
     if not is_new_version and not is_changed and (copy.name, copy.description) == before:
         raise Conflict(f"{copy.name} is published like this already.", code=Code.NOTHING_CHANGED)
     with _refuse_taken_name(copy.name):
@@ -161,7 +162,7 @@ def update_renamed_agent(agent: Actor) -> None:
 
 
 def _check_daily_versions(copy: Actor) -> None:
-    """Raise `QuotaReached` if a public agent has had `MAX_VERSIONS_PER_DAY` versions: each is a line in all its chats."""
+    """Raise `QuotaReached` if a public agent has had `MAX_VERSIONS_PER_DAY` versions: each is a message in all its chats."""
     since = now() - timedelta(days=1)
     if copy.specs.filter(number__isnull=False, created_at__gte=since).count() >= MAX_VERSIONS_PER_DAY:
         raise QuotaReached(
@@ -174,7 +175,7 @@ def _check_daily_versions(copy: Actor) -> None:
 def lock_public_agent(agent_id: UUID) -> Actor:
     """Lock a public agent and return it. Raises `Conflict` (`not_public`) if it was taken down meanwhile.
 
-    Lock the set of its chats before (`lock_participants`).
+    The caller has locked the set of its chats before, by `lock_participants`.
     """
     agent = Actor.objects.select_for_update(no_key=True).get(pk=agent_id)
     if not agent.is_public or agent.taken_down_at is not None:

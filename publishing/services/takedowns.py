@@ -29,10 +29,10 @@ from runs.services.runs import list_runs_of_agent
 def take_down_agent(actor: Actor, agent_id: UUID, *, reason: str = "", as_operator: bool = False) -> Listing:
     """Take a public agent down: it starts nothing more, and its runs end with `agent_taken_down`. Return its listing, which stays.
 
-    Its chats keep their history; a task posts a line with the reason there, and notifies people
-    (`publishing/services/updates.py`). Its name, its handle and its original are free again. The actor is an editor of the
-    publisher or, `as_operator`, an operator, who has to give a reason. Raises `NotFound`, `Forbidden`, `Invalid`, `Conflict`
-    (`not_public`).
+    Its chats keep their history; a task posts a system message with the reason there, and notifies people
+    (`publishing/services/updates.py`). Its name and its handle are free again, and its original can be published anew. The actor is
+    an editor of the publisher or, `as_operator`, an operator, who has to give a reason. Raises `NotFound`, `Forbidden`, `Invalid`,
+    `Conflict` (`not_public`).
     """
     listing = Listing.objects.select_related("agent").filter(agent=agent_id).first()
     if as_operator:

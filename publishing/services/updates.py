@@ -49,9 +49,9 @@ def start_update(agent: Actor, version: AgentSpec | None = None) -> None:
 def continue_update(update_id: UUID) -> bool:
     """Bring the next chats and people up to date with a public agent. Return whether there are more.
 
-    A chat gets the row of the agent as it is now and the line about its version or, if it was taken down, about that, and its runs
-    are stopped. Only chats that the agent was in before its version get the line. A line is posted once, and a person notified
-    once, however often this is called.
+    Each chat gets the row of the agent as it is now and, for a new version or a takedown, a system message about it (the line).
+    After a takedown, the agent's runs in the chat are stopped. A new version concerns only the chats that the agent was in before.
+    A line is posted once, and a person notified once, however often this is called.
     """
     update = PendingUpdate.objects.select_related("agent", "version__author").filter(pk=update_id).first()
     if update is None:
@@ -71,7 +71,8 @@ def continue_update(update_id: UUID) -> bool:
 
 
 def resume_updates() -> None:
-    """Send the tasks of updates whose workers have died, or that could not update some chats, again. Raises `Unavailable`."""
+    """Send the tasks again of updates whose workers have died, or that could not update some chats. Delete updates that are older
+    than `GIVE_UP_AFTER`. Raises `Unavailable`."""
     time = now()
     abandoned = PendingUpdate.objects.filter(created_at__lt=time - GIVE_UP_AFTER)
     for update in abandoned.select_related("agent"):
@@ -123,7 +124,7 @@ def _update_next_chats(update: PendingUpdate) -> bool:
 
 
 def _build_line(chat_id: UUID, agent: Actor, version: AgentSpec | None, note: str) -> Message:
-    """Return the line for a chat. Its id is always the same, so that it is posted once."""
+    """Return the system message for a chat. Its id follows from the agent, the chat and the version, so that it is posted once."""
     if version is None:
         line = chats.build_system_message(chat_id, "AGENT_TAKEN_DOWN", target=agent, note=note)
     else:
@@ -136,7 +137,8 @@ def _build_line(chat_id: UUID, agent: Actor, version: AgentSpec | None, note: st
 
 @transaction.atomic
 def _update_chat(chat_id: UUID, agent: Actor, line: Message | None) -> None:
-    """Bring one chat up to date. It gets the line only if the agent takes part. Where it was only called, its runs are stopped."""
+    """Bring one chat up to date. The line is posted only if the agent is a participant. After a takedown, the agent's runs in the
+    chat are stopped, also if another agent has only called it there."""
     try:
         chat = chats.lock_chat(chat_id)
     except Chat.DoesNotExist:
@@ -155,8 +157,9 @@ def _update_chat(chat_id: UUID, agent: Actor, line: Message | None) -> None:
 
 @transaction.atomic
 def _notify_next_people(update: PendingUpdate) -> bool:
-    """Notify the people of the next workspaces whom a version or a takedown concerns. The publisher is the first workspace, because
-    the actor is named there; the others are in the order of their ids. Return whether there are more."""
+    """Notify the people of the next workspaces whom a version or a takedown concerns. The publisher comes first: a person is
+    notified in one workspace only, and the notification names the actor only in the publisher. The other workspaces follow in the
+    order of their ids. Return whether there are more."""
     agent, version = update.agent, update.version
     is_taken_down = agent.taken_down_at is not None
     # An agent that comes with the release has no listing; nobody is notified of a new profile.

@@ -94,8 +94,8 @@ class RunKind(ABC):
     """
 
     ends_when_orphaned: ClassVar[bool] = True
-    """Whether a run fails after its process has owned it without executing it `MAX_FAILURES` times (`worker/sweeper.py`).
-    Without a limit, the run is queued again each time."""
+    """Whether a run fails when its process has found `MAX_FAILURES` times that it owns the run but does not execute it
+    (`worker/sweeper.py`). If false, the run is queued again each time."""
     can_wait: ClassVar[bool] = False
     """Whether it can wait for people to decide about calls. Else calls that need a decision are refused."""
     shows_retry_time: ClassVar[bool] = True
@@ -106,7 +106,7 @@ class RunKind(ABC):
 
     @abstractmethod
     def claim(self, waiting: Run, owner: str) -> Run | None:
-        """Start an attempt in the current transaction. Return null when the run was ended, because nothing is left to do. Raises
+        """Start an attempt in the current transaction. Return null when the run was ended instead of started. Raises
         `LeaseLost` when it is not queued any more, and `IntegrityError` when another run of its concurrency key is active."""
 
     @abstractmethod
@@ -135,7 +135,7 @@ class RunKind(ABC):
 
     @abstractmethod
     def record_tool_results(self, claimed: Run, event: ToolsFinished) -> StepSaved:
-        """Store the results of calls. The reply has the messages that others wrote meanwhile."""
+        """Store the results of calls. The returned `StepSaved` has the messages that others wrote meanwhile."""
 
     @abstractmethod
     def record_answer(self, claimed: Run, model: ResolvedModel, event: ModelAnswered) -> StepSaved:
@@ -240,7 +240,7 @@ def build_run_update(run: Run, **only_if: Any) -> RowUpdate[Run]:
 
 
 def start_attempt(update: RowUpdate[Run], owner: str, spec: AgentSpec, stamp: Any) -> RowUpdate[Run]:
-    """Set the run to a new attempt of this process. Later attempts keep the start, the message id and, by the caller, the spec."""
+    """Set the run to a new attempt of this process. Later attempts keep its start and its message id; `claim` keeps the spec."""
     run = update.row
     if run.waiting_since is not None:
         waited = run.waited_seconds + (now() - run.waiting_since).total_seconds()

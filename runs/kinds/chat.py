@@ -106,7 +106,7 @@ class ChatRun(RunKind):
         try:
             chat = lock_chat_of_run(waiting)
         except RunNotAllowed as error:
-            # Not the workspace, which is locked before chats when a member is removed.
+            # Do not lock the workspace: when a member is removed, it is locked before the chats.
             locked = Chat.objects.select_for_update(of=("self",), no_key=True)
             chat, obstacle = locked.select_related("workspace").get(pk=waiting.get_chat_id()), error
         run: Any = CLAIMED_RUN.first(waiting.pk)
@@ -115,7 +115,7 @@ class ChatRun(RunKind):
         update: RowUpdate[Run] = build_run_update(run, state=RunState.QUEUED, attempt=waiting.attempt)
         run.chat = chat
         newest = run.agent.current_spec
-        # The second condition saves a query.
+        # If the run's spec is the newest one, `run.spec` would read it again.
         spec = newest if newest is not None and newest.pk == run.spec_id else run.spec
         stamp = run.stamp
         if spec is None and (found := find_answering_spec(run.agent, chat.id)):
@@ -145,7 +145,7 @@ class ChatRun(RunKind):
 
     def acknowledge_messages(self, run: Run) -> list[RowUpdate[Any]]:
         """Move the agent's read cursor to `read_to`, and end the queued runs of the messages that were read. The chat is locked,
-        so that no message joins a run that is being ended."""
+        so that no new message counts on a queued run that is being ended."""
         if not self.is_participant:
             return []
         cursor = chats.ReadCursorUpdate(run.get_chat_id(), run.agent, run.read_to)
@@ -305,7 +305,7 @@ class ChatRun(RunKind):
             if step is not None and step.state == "started":
                 RowUpdate(step).set(state="done", result=stored, ended_at=now()).save()
             elif step is not None and step.result != stored:
-                # A result that is stored already is kept; the transaction of a tool stores one.
+                # Keep a result that is stored already: `run_in_transaction` stores one.
                 stored, data = step.result, None
             call_id, name, seconds = result.call.id, result.call.name, result.seconds
             rows.append(build_result_message(run, call_id=call_id, name=name, seconds=seconds, data=data, **stored))
@@ -341,8 +341,8 @@ class ChatRun(RunKind):
 
 
 def _withdraw_memory(claimed: Run, saved: StepSaved) -> StepSaved:
-    """Return `saved`, before the model is asked again. If somebody has joined who may not read what the run remembers, or if it was
-    cleared or forgotten, it tells the loop to remove that, and the memory of `claimed` is null. The chat is locked."""
+    """Return `saved`. If somebody has joined who may not read the memory of the run, or if that was cleared or forgotten, set the
+    memory of `claimed` to null, and return a copy with `withdrawn_text`, which the loop removes. The chat is locked."""
     memory = claimed.memory
     if memory is None or not memory.text:
         return saved

@@ -47,7 +47,7 @@ class SubAgentAnswer:
 
 
 class SubAgentRun(ChatRun):
-    """A run whose agent sees its task and what it has done for it, and nothing else of the chat."""
+    """A run whose agent reads its task and the messages of this run, and nothing else of the chat."""
 
     is_participant = False
     reads_older_messages = False
@@ -62,7 +62,7 @@ class SubAgentRun(ChatRun):
 
     def claim_siblings(self, waiting: Sequence[Run], owner: str) -> list[Run]:
         """Start the first attempts of queued runs of one caller in the current transaction: the chat is locked once, and one frame
-        is published. They share what `prepare` reads. Raises `RunNotAllowed` or `LeaseLost` when one of them cannot be started."""
+        is published. `prepare` uses what this reads once for all. Raises `RunNotAllowed` or `LeaseLost` if one cannot start."""
         chat = lock_chat_of_run(*waiting)
         runs = CLAIMED_RUNS.all([run.pk for run in waiting])
         answering = {agent.id: find_answering_spec(agent, chat.id) for agent in {run.agent for run in runs}}

@@ -1,5 +1,5 @@
-"""Which messages a run answers: those that address its agent, and that it has read. Each is in one run of the agent. If an outside
-program answers for the agent, they wake the program."""
+"""Which messages a run answers: those that address its agent, and that it has read. No other run of the agent answers them,
+except a retry. If an outside program answers for the agent, these messages wake the program."""
 
 from typing import Any
 from uuid import UUID

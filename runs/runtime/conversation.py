@@ -20,7 +20,7 @@ MAX_ERRORS = 3
 MAX_SHORTENED = 4
 """How often a conversation is cut to half for one answer."""
 SHORTENED_SECTIONS = ("memory", "pinned", "retrieved", "summary", "events")
-"""Parts of the system text that are shortened, too. Without the others, the agent would not work as its editors wrote."""
+"""Parts of the system text that are shortened, too. The other parts are kept whole, because the agent works by them."""
 
 
 @dataclass
@@ -83,7 +83,7 @@ class Conversation:
 
     def prepare_retry(self, error: LLMError, *, was_streamed: bool, has_written: bool) -> None:
         """Prepare asking the model again after this error: shorten the conversation if it was too long. Raises the error if the
-        model is not to be asked again. `was_streamed`: a part of the answer was streamed; before that, `llm.retry` retries."""
+        model is not to be asked again. `was_streamed`: a part of the answer was streamed; else `llm.retry` has retried."""
         is_too_long = error.code == "context_too_long" and self.max_context_tokens is not None
         if is_too_long and self.times_shortened < MAX_SHORTENED:
             self.times_shortened += 1

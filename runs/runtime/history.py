@@ -37,7 +37,7 @@ from tools.registry import FIND_TOOLS
 BYTES_PER_TOKEN = 12
 """Bytes of text that are read per token; no language needs more."""
 MAX_COMPARED = 50
-"""Answers of comparisons that are read and then left out, at most, when a chat counts as read whole."""
+"""A chat counts as read whole if `MAX_ROWS` exceeds its entries by more than this, because answers of comparisons are left out."""
 OTHER_BYTES = 500 * MAX_ROWS
 """Bytes of all payloads besides their texts."""
 
@@ -67,8 +67,8 @@ def find_earlier_context(
     run: Run, setting: ContextStrategy | Literal["default"], entries: Sequence[LogEntry], budget: int
 ) -> EarlierContext | None:
     """Return what the model reads of the older messages of a chat that does not fit into the budget; null if it fits. For a
-    chat that soon does not fit, return no text, but that a summary is needed. `setting`: that of the agent. `entries`: the newest
-    messages."""
+    chat that soon does not fit, return no text, but whether a summary or embeddings are needed. `setting`: the strategy that the
+    agent's spec names. `entries`: the newest messages."""
     rows = [LogRow(entry.seq, entry.tokens + (TOKENS_PER_IMAGE if entry.image else 0)) for entry in entries]
     size = compute_tokens(rows)
     is_whole = size <= budget and len(entries) < MAX_ROWS - MAX_COMPARED
@@ -116,8 +116,8 @@ def read_chat_context(run: Run, entries: Iterable[LogEntry]) -> ChatContext:
 def find_known_results(
     run: Run, calls: Sequence[ToolCall], tools: Mapping[str, ConfiguredTool], decided: Mapping[str, DecidedCall]
 ) -> dict[str, ToolResult]:
-    """Return the stored results of open calls, `interrupted` for started calls that must not be repeated (RUN15), the decision
-    about calls that a person refused, and about questions, what other agents answered to tasks, and that a task is one too many.
+    """Return the results of open calls that are known before the loop starts: stored results, `interrupted` for started calls that
+    must not be repeated (RUN15), refusals and answers of people, answers of other agents to tasks, and refusals of excess tasks.
 
     A call of a tool that the run no longer has must not be repeated, nor one that may have written, unless the tool is idempotent.
     """
@@ -164,8 +164,8 @@ class StartedCalls:
 def read_started_calls(run: Run) -> StartedCalls:
     """Return what the run and the other runs of its tree have started. The other runs are counted when this one is claimed.
 
-    It makes one query, and none for a run that has done no step, if it has no parent, and so has started no other run, or if it
-    was claimed with its siblings.
+    It makes one query. It makes none for a run that has done no step, if the run is the first of its tree, so that there are no
+    other runs, or if it was claimed with its siblings.
     """
     if not run.steps_done and (run.root_id is None or run.calls_of_other_runs is not None):
         return StartedCalls(run.calls_of_other_runs or 0)

@@ -43,7 +43,7 @@ async def run_loop(
     *,
     max_steps: int,
 ) -> AsyncGenerator[Chunk | LoopEvent, StepSaved | None]:
-    """Yield the steps of a run until it ends. Each turn of the loop:
+    """Yield the steps of a run until it ends. Each iteration:
 
     1. makes the open calls. `StepSaved` brings the messages that others wrote meanwhile; they are added after the last result;
     2. ends if calls wait for people or other agents, if a stop is requested, or at a limit;
@@ -52,9 +52,9 @@ async def run_loop(
     An answer that breaks off is requested once more, unless a tool has written. A conversation that is too long for the model
     is shortened, a few times if necessary.
 
-    Every step is yielded before the next effect. The caller answers `ToolsFinished`, `ModelAnswered` and `ModelRetried` with
-    `StepSaved` once they are stored; an answer to any other event is ignored. A run is resumed in the same way after a crash:
-    the open calls of the stored conversation are made first. Raises `LLMError`.
+    Every step is yielded before the next call or request is made. The runner replies to `ToolsFinished`, `ModelAnswered` and
+    `ModelRetried` with `StepSaved` once they are stored; a reply to any other event is ignored. A run is resumed in the same way
+    after a crash: the open calls of the stored conversation are made first. Raises `LLMError`.
     """
     while True:
         calls = tuple(conversation.open_calls)

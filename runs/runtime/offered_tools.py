@@ -1,4 +1,4 @@
-"""Which of its tools a run offers to its model: all, or those that it has found, if they are many."""
+"""Which of its tools a run offers to its model: all or, if there are many, the system tools and those that the model found."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace

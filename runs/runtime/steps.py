@@ -1,4 +1,4 @@
-"""The values that the loop and its caller exchange: tool calls, their results, and events."""
+"""The values that the loop and the runner exchange: tool calls, their results, and events."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class ToolResult:
 
 @dataclass(frozen=True)
 class Batch:
-    """Calls that are executed together: one, or several that only read; or calls whose results are `known`; they are not
+    """Calls that the loop handles together: one call; several that only read; or several whose results are `known`, which are not
     executed."""
 
     calls: tuple[ToolCall, ...]
@@ -49,7 +49,7 @@ class TaskRequest:
 
 @dataclass(frozen=True)
 class StepId:
-    """The number of a step and the id of its message, which is fixed before the first byte."""
+    """The number of a step and the id of its message, which is fixed before the first chunk."""
 
     number: int
     message_id: UUID
@@ -98,12 +98,12 @@ class RunEnded:
 
 
 LoopEvent = ToolsStarted | ToolsFinished | ModelAnswered | ModelRetried | RunEnded
-"""What the loop yields besides chunks, so that the caller stores it before the loop continues."""
+"""What the loop yields besides chunks, so that the runner stores it before the loop continues."""
 
 
 @dataclass(frozen=True)
 class StepSaved:
-    """The reply of the caller once an event is stored: the next step, new messages of others, whether to stop. `withdrawn_text`: a
+    """The reply of the runner once an event is stored: the next step, new messages of others, whether to stop. `withdrawn_text`: a
     part of the system text that the model may not read any more."""
 
     next_step: StepId

@@ -21,7 +21,7 @@ class StreamSink:
         """Send a chunk of this message."""
 
     async def stop(self) -> None:
-        """Send the buffered chunks, unless the message has come whole, before the frame of the stored rows."""
+        """Send the buffered chunks before the stored message is published. Drop them if none was sent: the message has the text."""
 
     async def close(self) -> None:
         """End the stream of the message, whether it is complete or not."""

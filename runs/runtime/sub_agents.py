@@ -1,9 +1,9 @@
 """Sub-agents: the runs that do the tasks which an agent gives to others.
 
 The calls of an answer that give tasks become runs, and their caller waits for all of them without a lease and without a slot
-(`waiting_child`). The end of the last one queues the caller again, as a decision of a person does; it continues as after a crash,
-and reads what they answered. All this is done while their chat is locked, so none starts or ends unnoticed. A run is created once
-for each call: `one_child_per_call`.
+(`waiting_child`). The end of the last of them queues the caller again, as a decision of a person does. The caller then continues as
+after a crash, and reads what the sub-agents answered. All this is done while the chat is locked, so no sub-agent starts or ends
+unnoticed. A run is created once for each call: `one_child_per_call`.
 """
 
 import json
@@ -172,8 +172,8 @@ def _build_task_result(call: ToolCall, task_run: Run, message: Message | None) -
 
 
 def build_resumed_callers(ended: Sequence[Run]) -> list[RowUpdate[Run]]:
-    """Return the changes that queue the callers of sub-agents that end, if they wait for no others, and do not end, too. The chat
-    is locked."""
+    """Return the changes that queue the callers of sub-agents that end. A caller is left out if it waits for others, or is in
+    `ended`. The chat is locked."""
     ended_ids = {run.id for run in ended}
     parent_ids = {run.parent_id for run in ended if run.parent_id is not None} - ended_ids
     if not parent_ids:

@@ -29,20 +29,20 @@ logger = logging.getLogger(__name__)
 MAX_RESULT = 20_000
 """Characters of a result that the model reads (RUN14)."""
 MAX_CALLS_OF_TREE = 200
-"""Calls of a run and of the runs that belong to it, whatever their limits of steps are."""
+"""Calls of all runs of a tree together, whatever the limits of steps of these runs are."""
 CONCURRENT_READS = 4
 """Calls of one run that are made at the same time (FAIR5)."""
 MAX_TASKS_AT_ONCE = (10, 5, 3, 2, 1)
 """Tasks for other agents in one answer of an agent, by its depth."""
 MAX_REPEATS = 2
-"""How often in a row a tool is called with the same arguments. It ends the loop of a model that repeats itself."""
+"""How often in a row a tool may be called with the same arguments. Further calls are refused, and the model reads why."""
 
 NO_APPROVER = "It was not done: a person would have to approve it, and nobody can be asked here."
 
 FindConsent = Callable[[ConfiguredTool, ToolContext], Awaitable[Consent]]
 """Finds out whether a call may be made without asking. Raises `ToolError` if the person of the run may not have it done."""
 RunInTransaction = Callable[[ToolCall, Callable[[], ToolOutput], float], Awaitable[ToolOutput]]
-"""Runs a synchronous tool, and stores that it was run, in one transaction of at most so many seconds."""
+"""Runs a synchronous tool, and stores its result, in one transaction. The last argument: the most seconds of the transaction."""
 
 
 @dataclass
@@ -55,7 +55,7 @@ class Toolbox:
     find_consent: FindConsent | None = None
     """Null: nobody can be asked, so a call that needs consent is refused."""
     known_results: dict[str, ToolResult] = field(default_factory=dict)
-    """The results of calls that a crash or a decision left open, by the id of the call."""
+    """The results of open calls that are known before the loop starts (`find_known_results`), by the id of the call."""
     decided_calls: Mapping[str, DecidedCall] = field(default_factory=dict)
     """The calls about which people have decided, by the id of the call."""
     past_calls: list[ToolCall] = field(default_factory=list)
@@ -71,7 +71,7 @@ class Toolbox:
     tasks: list[TaskRequest] = field(default_factory=list)
     """The calls that give other agents tasks."""
     path: Sequence[UUID] = ()
-    """The ids of the agents from the first one of the tree to this one. They get no tasks of it; their number is its depth."""
+    """The ids of the agents from the first of the tree to this one, which gives them no tasks. Its depth: their number minus 1."""
     _approved_by: dict[str, Actor | None] = field(default_factory=dict)
 
     async def build_batches(self, calls: Sequence[ToolCall], *, is_answer_cut: bool) -> AsyncGenerator[Batch, None]:
@@ -140,7 +140,7 @@ class Toolbox:
         return None
 
     async def _check_consent(self, call: ToolCall) -> ToolResult | None:
-        """Return the result of a call that nobody can approve. Add a request for a call that waits for a person."""
+        """Return the result of a call that is refused, else null. Add a request for a call that waits for a person."""
         if decided := self.decided_calls.get(call.id):
             self._approved_by[call.id] = decided.approved_by
             return None

@@ -31,7 +31,7 @@ def find_agent_states(keys: Iterable[AgentKey]) -> dict[AgentKey, AgentState]:
 
 
 def publish_states(states: dict[AgentKey, AgentState]) -> None:
-    """Publish the states of agents to their workspaces at once, one frame for each workspace."""
+    """Publish the states of agents to their workspaces now, one frame for each workspace."""
     frames: dict[UUID, AgentStates] = {}
     for (workspace_id, agent_id), state in states.items():
         frame = frames.setdefault(workspace_id, AgentStates(topic=f"workspace:{workspace_id}"))

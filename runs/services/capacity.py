@@ -29,7 +29,7 @@ class Capacity:
 
     A workspace may use up to `RUNS_PER_WORKSPACE` slots and a person up to `RUNS_PER_PERSON`, and each gets another slot only
     while the number of free slots exceeds the number that it uses. So one workspace never uses more than half of the slots, two
-    never more than a third each, and there is a free slot for a workspace without a run.
+    never more than a third each, and only a workspace without a run gets the last free slot.
     """
 
     def __init__(self) -> None:

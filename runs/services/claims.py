@@ -42,7 +42,7 @@ def claim_next_run(key: str, owner: str, *, isolated: bool = False, slots: Capac
 
 
 def _claim(find_next: Callable[[], Run | None], owner: str, isolated: bool, slots: Capacity | None) -> Run | None:
-    # `claim` may end the run instead of starting it (nothing is left to do), and then returns null: the next of the key is tried.
+    # `claim` may end the run instead of starting it (e.g. it was stopped), and then returns null: the next of the key is tried.
     while waiting := find_next():
         if waiting.is_isolated != isolated:
             return None

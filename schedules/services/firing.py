@@ -1,4 +1,4 @@
-"""Wake the agents of schedules that are due. The sweeper of any worker calls it; it needs no Redis."""
+"""Wake the agents of schedules that are due. The sweeper of each worker calls `fire_due_schedules`, which needs no Redis."""
 
 import logging
 from collections.abc import Sequence
@@ -39,8 +39,8 @@ RETRY_AFTER = timedelta(minutes=5)
 
 
 def fire_due_schedules() -> int:
-    """Fire the schedules that are due, the oldest first. Return how many this process has fired; several may do so at once. A
-    schedule that raises is logged, stays due, and is fired again after `RETRY_AFTER`; the others are fired."""
+    """Fire the schedules that are due, the oldest first. Return how many this process has fired; several processes may do so at
+    once. If a schedule raises an error, it is logged; the schedule stays due, and is fired again after `RETRY_AFTER`."""
     fired = 0
     for id in _filter_due().order_by("next_at").values_list("pk", flat=True)[:MAX_PER_SWEEP]:
         try:
@@ -64,9 +64,9 @@ def fire_schedule(schedule_id: UUID) -> bool:
     """Fire a schedule that is due. The row of `ScheduledTime`, the message and the run are written in one transaction. Return false
     if another process has fired it, or does so now.
 
-    All times since the one that was due are one run. If the last of them is older than `grace_seconds`, none is made up for. A
-    schedule whose agent cannot be woken for its owner is paused. While a budget is used up, its times are stored as missed, and the
-    first one at which the budget has room again wakes the agent.
+    If several times have passed since the schedule last fired, they are made up for by one run, or by none if the last of them is
+    older than `grace_seconds`. A schedule whose agent cannot be woken for its owner is paused. While a budget is used up, its times
+    are stored as missed, and the first one at which the budget has room again wakes the agent.
     """
     chat_id = Schedule.objects.filter(pk=schedule_id).values_list("chat", flat=True).first()
     if chat_id is None:

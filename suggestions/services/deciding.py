@@ -80,7 +80,7 @@ def _decide(suggestion: Suggestion, state: SuggestionState, actor: Actor, reason
 
 
 def build_decision_message(suggestion: Suggestion, type_: SystemMessageType, actor: Actor) -> Message:
-    """Build the message that the actor accepted, rejected or withdrew a suggestion. Its note is the reason."""
+    """Build the message that the actor accepted, rejected or withdrew a suggestion. The message's `note` is the reason."""
     return chats.build_system_message(
         suggestion.chat_id,
         type_,
@@ -96,7 +96,7 @@ def build_decision_message(suggestion: Suggestion, type_: SystemMessageType, act
 def record_decision(suggestion: Suggestion, state: SuggestionState, actor: Actor, reason: str = "") -> None:
     """Store a decision.
 
-    The caller has locked the suggestion and called `check_can_be_decided`. It also adds the message to the chat and calls the hook.
+    The caller has locked the suggestion, which is pending. The caller also adds the message to the chat and calls the hook.
     """
     suggestion.state, suggestion.decided_by, suggestion.decided_at = state, actor, now()
     suggestion.reason = reason

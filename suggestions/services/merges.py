@@ -60,7 +60,7 @@ def merge_suggestions(actor: Actor, agent_id: UUID, *, id: UUID, suggestion_ids:
     chosen = list(dict.fromkeys(suggestion_ids))
     merge = Merge(id=id, by=actor, agent=agent, chat_id=chat_id, chosen=chosen)
     suggestions = Suggestion.objects.filter(agent=agent, pk__in=chosen)
-    get_chat_for(actor, chat_id, ChatVerb.SEE)  # before the chat is locked
+    get_chat_for(actor, chat_id, ChatVerb.SEE)  # nobody may lock a chat that they may not see
     chats.lock_chats([chat_id, *suggestions.values_list("chat_id", flat=True)])
     _, agent = drafts.lock_chat_with_agent(actor, chat_id, agent_id, AgentVerb.REVIEW)
     if existing := _find_existing(merge):

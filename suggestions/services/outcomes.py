@@ -116,7 +116,8 @@ def get_stored_outcome(merge: Merge) -> Outcome | None:
 def is_used(suggestion: Suggestion, content: SpecContent, provenance: Provenance | None) -> bool:
     """Return whether a version contains anything of a suggestion. Blank lines do not count.
 
-    That is a changed field, a line that the suggestion adds or removes, or a line that is attributed to it.
+    That is a changed field, a line that the suggestion adds, or a line that is attributed to it. If the suggestion adds no line,
+    the absence of a line that it removes counts, too.
     """
     base, proposed = suggestion.base.content(), suggestion.parse_content()
     old_fields, new_fields, fields = flatten_spec(base), flatten_spec(proposed), flatten_spec(content)

@@ -65,7 +65,7 @@ def suggest_spec(
     change = diff(base.content(), content)
     try:
         return _suggest_spec(actor, suggestion, base, change)
-    except IntegrityError:
+    except IntegrityError:  # another request has inserted this id at the same time
         get_chat_for(actor, chat_id, ChatVerb.SEE)
         return _find_existing(suggestion) or suggestion
 

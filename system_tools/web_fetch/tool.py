@@ -66,7 +66,7 @@ class WebFetch(Tool):
             raise TypeError(f"web_fetch needs a WebFetchConfig, not {type(ctx.config).__name__}.")
         if not await ctx.is_url_allowed(args.url.strip()):
             raise ToolError(URL_NOT_ALLOWED, is_final=True)
-        # Of private hosts it opens those that the operator allows for tools. Those that are allowed for models are another setting.
+        # Of private hosts it opens those that the operator names without a path. With a path, a host is allowed for models only.
         try:
             async with (
                 _get_semaphore(),

@@ -82,7 +82,7 @@ async def _request(query: str, count: int, *, seconds: float) -> Any:
 def format_results(results: list[SearchHit]) -> str:
     """Return the text for the model: the results between two lines with a random mark (SEC9)."""
     if not results:
-        # Without the query: a result is read from outside, and a URL in it may be opened (SEC9).
+        # The query is not repeated: the model has written it, and a URL in a result may be opened (SEC9).
         return "Nothing was found."
     lines: list[str] = []
     for number, result in enumerate(results, 1):

@@ -70,8 +70,8 @@ class HTTPTool(StoredTool):
 async def _send(
     server: ToolServer, request: ToolRequest, credential: Secret, headers: dict[str, str], *, is_read: bool
 ) -> aiohttp.ClientResponse:
-    """Send the request. A redirect is followed only for a call that may be repeated, within the same origin, so that the
-    credential gets to no other server. Raises `ToolError`, `HostRefused`."""
+    """Send the request. A redirect is followed only for GET and HEAD of a call that may be repeated, and only within the same
+    origin, so that the credential gets to no other server. Raises `ToolError`, `HostRefused`."""
     target = build_target(server, request, credential)
     headers |= build_auth_headers(server, credential)
     for _ in range(MAX_REDIRECTS + 1):

@@ -113,7 +113,7 @@ def _update_tool(row: WorkspaceTool, tool: MCPToolDescription) -> bool:
     elif row.off_reason == OffReason.GONE:
         row.is_enabled, row.off_reason, row.pending = True, "", None
     elif row.off_reason == OffReason.CHANGED:
-        row.pending = definition
+        row.pending = definition  # the approved one again; the tool stays off until an editor approves it
     else:
         return False
     row.revision += 1

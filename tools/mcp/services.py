@@ -114,7 +114,7 @@ def get_sign_in_workspace_handle(session: Mapping[str, Any], server_id: UUID) ->
 def accept_sign_in(
     actor: "Actor", server_id: UUID, session: MutableMapping[str, Any], query: Mapping[str, str]
 ) -> ToolServer:
-    """Have a worker exchange the code that a browser has brought back. `query`: with what it came.
+    """Have a worker exchange the code that a browser has brought back. `query`: the query string with which it came.
 
     Raises `SignInFailed` unless this session has started the sign-in and the authorization server agreed, `NotFound`, `Forbidden`,
     `Unavailable`.

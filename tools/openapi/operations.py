@@ -60,6 +60,7 @@ def list_operations(document: Document) -> list[Operation]:
 
 
 def _walk(document: Document) -> Iterator[tuple[str, str, dict[str, Any], dict[str, Any]]]:
+    """Yield the path, the method, the path item and the operation object of each operation."""
     for path, item in document.content["paths"].items():
         try:
             item = document.resolve(item)

@@ -10,9 +10,10 @@ from tools.openapi.document import Document, InvalidDocument
 MAX_DEFINITIONS = 200
 MAX_SCHEMA_BYTES = 32 * 1024
 MAX_SCHEMAS = 8_000
-"""Schemas in a schema. More would be larger than `MAX_SCHEMA_BYTES`."""
+"""The subschemas that one schema may have, at all levels. More would be larger than `MAX_SCHEMA_BYTES`."""
 MAX_DESCRIPTION = 500
 
+# The keywords that are kept: those with a plain value, with one schema, and with a list of schemas.
 _PLAIN = frozenset(
     "type enum const default format minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength pattern"
     " minItems maxItems uniqueItems minProperties maxProperties required".split()
@@ -88,7 +89,7 @@ class SchemaBuilder:
 
     @staticmethod
     def _convert_30(built: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
-        """Write what 3.0 says in its own way as JSON Schema."""
+        """Convert the keywords that OpenAPI 3.0 writes in another way than JSON Schema."""
         for exclusive, limit in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
             if isinstance(built.get(exclusive), bool):
                 if built.pop(exclusive) and limit in built:

@@ -29,6 +29,7 @@ MAX_HEADERS = 20
 MCP_SCHEMES = (AuthScheme.NONE, AuthScheme.BEARER, AuthScheme.HEADER, AuthScheme.OAUTH)
 """How we can sign in at an MCP server."""
 _NAMED_SCHEMES = (AuthScheme.HEADER, AuthScheme.BASIC, AuthScheme.QUERY)
+"""The ways to sign in that need `auth_name`."""
 
 
 @transaction.atomic
@@ -119,7 +120,7 @@ def _check_connection(base_url: str, auth: AuthScheme, auth_name: str, headers: 
     if "?" in base_url or "#" in base_url:
         raise Invalid("The address must not have a query or a fragment.")
     check_url(base_url.strip(), settings.ALLOW_PRIVATE_HOSTS)
-    if auth == AuthScheme.OAUTH or (auth in _NAMED_SCHEMES and not auth_name):
+    if auth == AuthScheme.OAUTH or (auth in _NAMED_SCHEMES and not auth_name):  # OAuth is for MCP servers only
         raise Invalid("This way to sign in needs a name: of the header, the parameter or the user.")
     if len(headers) > MAX_HEADERS:
         raise Invalid(f"A server can have {MAX_HEADERS} headers.")
@@ -158,7 +159,7 @@ def _set_credential(server: ToolServer, credential: Secret) -> None:
     except ValueError as error:
         raise Invalid("A credential is one line.") from error
     server.encrypted_credential = encrypt_credential(server, credential)
-    server.credential_last4 = plain[-4:] if len(plain) > 11 else ""
+    server.credential_last4 = plain[-4:] if len(plain) > 11 else ""  # of a short one they would reveal too much
 
 
 def _record(actor: Actor, action: str, server: ToolServer) -> None:

@@ -50,8 +50,8 @@ def change_tool(
 ) -> WorkspaceTool:
     """Change `name`, `title`, `effect`, `is_idempotent`, `timeout_s` or `is_enabled` of a tool, and with `form` its definition.
 
-    Specs keep the old name; the policy goes with the tool. Raises `NotFound`, `Forbidden`, `Invalid`, and `Conflict`, also for a
-    tool that is off because its definition changed or nobody has approved it: it is approved, not switched on.
+    Specs keep the old name; the policy goes with the tool. Raises `NotFound`, `Forbidden`, `Invalid`, and `Conflict`, also if the
+    tool cannot be switched on: its definition has changed or is gone, or nobody has approved it (`approve_tool`).
     """
     tool = get_workspace_tool_for(actor, tool_id, lock=True)
     if tool.revision != revision:
@@ -63,7 +63,7 @@ def change_tool(
     if (name := changes.pop("name", tool.name)) != tool.name:
         check_tool_name(tool.server, name)
         policies = ToolPolicy.objects.filter(workspace=tool.workspace_id)
-        policies.filter(tool=name).delete()  # of a tool that is gone
+        policies.filter(tool=name).delete()  # left from a deleted tool of this name
         policies.filter(tool=tool.name).update(tool=name)
         tool.name = name
     if (is_enabled := changes.pop("is_enabled", tool.is_enabled)) != tool.is_enabled:
@@ -77,7 +77,7 @@ def change_tool(
 
 @transaction.atomic
 def approve_tool(actor: Actor, tool_id: UUID, *, definition_hash: str, effect: ToolEffect) -> WorkspaceTool:
-    """Approve the definition that waits for it, and switch the tool on. `definition_hash`: of the definition that the actor has
+    """Approve the pending definition of a tool, and switch the tool on. `definition_hash`: of the definition that the actor has
     read. `effect`: whether its calls read or write.
 
     Raises `NotFound`, `Forbidden`, and `Conflict` if the server describes the tool in another way by now, or no definition waits.

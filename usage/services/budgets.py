@@ -42,7 +42,7 @@ def create_budget(
 ) -> Budget:
     """Create a budget of a workspace.
 
-    `as_operator`: the actor is an operator; it counts what the operator's key pays, and editors cannot change it.
+    `as_operator`: the actor is an operator; the budget counts what the operator's key pays, and editors cannot change it.
     Raises `NotFound`, `Forbidden`, `Invalid`, `QuotaReached`, and `Conflict` if there is a budget for the same calls and period.
     """
     workspace = _get_workspace(actor, workspace_id, as_operator=as_operator)
@@ -137,7 +137,7 @@ def set_price(
     """
     workspace = None
     if workspace_id is not None:
-        # Locked, so that its prices are counted once.
+        # Locked, so that no other transaction adds a price between the count and the insertion.
         workspace = get_workspace_for(actor, workspace_id, WorkspaceVerb.SET_BUDGETS, lock=True)
     else:
         check_operator(actor, ModelPrice)
@@ -168,7 +168,7 @@ def delete_price(actor: Actor, price_id: UUID, *, as_operator: bool = False) -> 
 
 
 def _get_workspace(actor: Actor, workspace_id: UUID, *, as_operator: bool) -> Workspace:
-    """Lock the workspace, so that its budgets are counted once. Raises `NotFound`, `Forbidden`."""
+    """Return the workspace, locked, so that no other transaction adds a budget after the count. Raises `NotFound`, `Forbidden`."""
     if not as_operator:
         return get_workspace_for(actor, workspace_id, WorkspaceVerb.SET_BUDGETS, lock=True)
     check_operator(actor, Budget)

@@ -23,7 +23,7 @@ DELETED_AT_ONCE = 1000
 MANY_SAMPLES = 20
 """Requests after which the factor of a model is well known."""
 MAX_FACTOR = 4.0
-"""A server that reports more tokens, or fewer than the reciprocal, is not believed."""
+"""If a server reports more tokens than so many times our estimate, this factor counts instead; if too few, its reciprocal."""
 _LEARN = """
 INSERT INTO usage_tokenfactor AS old (id, workspace_id, provider, model, factor, samples, updated_at)
 VALUES (%s, %s, %s, %s, %s, 1, %s)
@@ -58,8 +58,8 @@ def record_call(
 
 
 def _learn_token_factor(owner: UsageOwner, model: ResolvedModel, usage: Usage) -> None:
-    """Add a request to the factor of its model. A well-known factor is changed by every sixteenth request only, so that most
-    write nothing."""
+    """Add a request to the factor of its model. A well-known factor is changed only by about one in sixteen requests, chosen by
+    their number of tokens, so that most requests write nothing."""
     if owner.workspace_id is None or not usage.estimated_input:
         return
     if model.token_samples >= MANY_SAMPLES and usage.input_tokens % 16:
@@ -72,8 +72,8 @@ def _learn_token_factor(owner: UsageOwner, model: ResolvedModel, usage: Usage) -
 
 @transaction.atomic
 def record_model_test(owner: UsageOwner, model: ResolvedModel, test_id: UUID, result: ModelTestResult) -> None:
-    """Record the request of a model test, and settle its reservation. It belongs to a person, not to a run; that of a
-    person's own model has no workspace."""
+    """Record the request of a model test, and settle its reservation. It belongs to a person, not to a run; the test
+    of a person's own model has no workspace."""
     fields = {
         "finish": result.finish,
         "error_code": result.code[:40],
@@ -87,7 +87,7 @@ def record_model_test(owner: UsageOwner, model: ResolvedModel, test_id: UUID, re
 
 def record_embeddings(owner: UsageOwner, model: ResolvedModel, holder_id: UUID, result: Embedded | LLMError) -> None:
     """Record a request for embeddings, and settle its reservation (`holder_id`, attempt 0). It belongs to a chat and a person, not
-    to a run. Call it in the transaction that stores the embeddings."""
+    to a run. Call it in a transaction."""
     fields: dict[str, Any] = {"finish": "stop"}
     usage = result.usage or Usage()
     if isinstance(result, LLMError):

@@ -170,7 +170,7 @@ def _sum_earlier_costs(budget: Budget, subject_id: UUID, starts_at: datetime | N
 
 
 def _sum_costs(budget: Budget, subject_ids: Collection[UUID], starts_at: datetime | None) -> dict[UUID, int]:
-    """Return what the ledger has of these subjects since `starts_at`, of what the budget counts."""
+    """Return what each of these subjects has spent since `starts_at` by the ledger, in calls that the budget counts."""
     column = _SUBJECT_COLUMNS[BudgetScope(budget.scope)]
     calls = LLMCall.objects.filter(workspace_id=budget.workspace_id, paid_by__in=COUNTED_PAYERS[budget.by_operator])
     calls = calls.filter(**{f"{column}__in": subject_ids})
@@ -184,8 +184,8 @@ def move_balances(workspace: Workspace) -> None:
     """Move the present balances of the budgets that editors have set to the periods of another time zone, with their reservations.
 
     What is spent is what the ledger has since the period began: a call that is recorded meanwhile waits for the lock of its
-    balance. A subject with several balances has those of runs that were claimed before an earlier change of the time zone: the one
-    that holds most is moved, and the others end.
+    balance. A subject has several balances if runs were claimed before an earlier change of the time zone: the one with the most
+    reserved is moved, and the others end.
     """
     at = now()
     balances = Balance.objects.filter(budget__workspace=workspace, budget__by_operator=False, ends_at__gt=at)

@@ -24,9 +24,9 @@ from waking.services.wake import find_reason_not_to_wake
 @transaction.atomic
 def wake_agent(actor: Actor, chat_id: UUID, agent_id: UUID, *, id: UUID | None = None) -> tuple[Message, bool]:
     """Wake an agent by hand, so that it looks at the chat again. Return the system message, and whether it was created: the same
-    `id` again returns the first one. Editors also wake the agents of a chat between agents. If the agent has a queued run,
-    that one reads the message, and none is added. An active run reads the message at its next step; if it has no further step, the
-    new run begins after it.
+    `id` again returns the first one. Editors may also wake the agents of a chat between agents. If the agent has a queued run here,
+    that run reads the message, and no run is added. An active run reads the message at its next step; if it has no further step,
+    the new run begins after it. If an outside program answers for the agent, the program is notified.
 
     Raises `NotFound`, `Forbidden` for an agent as actor, and `Conflict` when the agent is suspended or taken down (`agent_refused`)
     or another message has this id (`id_taken`).
@@ -79,8 +79,8 @@ def prepare_wake(
     due_at: datetime | None = None,
     missed: int | None = None,
 ) -> list[chats.RowChange]:
-    """Return the system message that wakes the agent, and its queued run, which works for the person. Send the task of the run on
-    commit.
+    """Return the system message that wakes the agent, and the queued run of the agent, which works for the person. Send the Celery
+    task of the run on commit.
 
     `participant`: from `get_agent_of_chat`, with its annotation `memory_scope`. The caller has locked the chat and saves the rows.
     The run is not inserted when the agent has a queued one in this chat, which will read the message. An agent whose program runs

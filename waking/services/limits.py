@@ -18,13 +18,13 @@ from runs.models import Run
 MAX_AGENT_HOPS = 4
 """How many messages of agents in a row may wake an agent, counted from the message of a person (RUN18)."""
 MAX_WAKES_OF_PAIR = 10
-"""How often two agents may wake each other in a chat within `PAIR_WINDOW`. A message of a person starts the count anew. Unlike
-hops, it also ends a loop with an outside program that posts as an agent, and of two such programs: their
-messages belong to no run."""
+"""How often two agents may wake each other in a chat within `PAIR_WINDOW`. A message of a person starts the count anew. Unlike the
+limit of hops, this one also ends a loop with an outside program that posts as an agent, or of two such programs: their
+messages belong to no run, so their hops are not counted."""
 PAIR_WINDOW = timedelta(minutes=10)
 MAX_WAKES_OF_PAIR_IN_DAY = 50
-"""The same within `PAIR_DAY`, for a slower loop, if an outside program posts as one of the two. Messages that belong to runs are
-limited by their hops alone, so that schedules may have two agents work together all day."""
+"""The same within `PAIR_DAY`, for a slower loop, if an outside program posts as one of the two. Two agents without such a program
+have no limit for a day, so that schedules may have them work together all day."""
 PAIR_DAY = timedelta(days=1)
 PairRefusal = Literal["too_many_wakes", "too_many_wakes_in_day"]
 _LIMITS: dict[str | None, tuple[WakeLimit, int]] = {
@@ -39,8 +39,9 @@ MAX_CHANGES_READ = 2_000
 def find_agents_woken_too_often(
     chat: Chat, author: Actor, agents: Sequence[Actor], *, has_run: bool
 ) -> dict[UUID, PairRefusal]:
-    """Return which of these agents have woken, or were woken by, the author, an agent, too often in this chat. `has_run`: the
-    message of the author belongs to a run. The number of queries does not depend on the number of agents."""
+    """Return the agents that have woken the author, or were woken by the author, too often in this chat, each with the limit
+    reached. The author is an agent, too. `has_run`: the message of the author belongs to a run. The number of queries does not
+    depend on the number of agents."""
     with_program = [agent for agent in agents if agent.runs_outside or not has_run]
     found: dict[UUID, PairRefusal] = {}
     found |= dict.fromkeys(
@@ -51,7 +52,7 @@ def find_agents_woken_too_often(
 
 
 def _find_reached(chat: Chat, author: Actor, agents: Sequence[Actor], window: timedelta, most: int) -> set[UUID]:
-    """Return the agents that form a pair with the author that has so many wakes within the window, since a person wrote."""
+    """Return the agents that have reached `most` wakes with the author within the window, counted since a person last wrote."""
     if not agents:
         return set()
     since = now() - window
@@ -98,8 +99,9 @@ def _list_newest_messages(chat: Chat, since: datetime) -> QuerySet[Message]:
 
 
 def build_limit_message(chat: Chat, author: Actor, addressed: Sequence[tuple[Actor, str, str | None]]) -> list[Message]:
-    """Return the system message that says which agents a limit has kept from being woken: none if there is none, or if the chat
-    has such a message of this day since a person wrote. Lock the chat if a limit was reached."""
+    """Return, as a list, the system message that says which agents a limit has kept from being woken. The list is empty if no limit
+    was reached, or if the chat has such a message from the last day that no message of a person follows. Lock the chat if a limit
+    was reached."""
     reached = [(agent, _LIMITS[refusal]) for agent, _, refusal in addressed if refusal in _LIMITS]
     if not reached:
         return []

@@ -48,11 +48,11 @@ Reason = Literal[
 class WakeEffect:
     """What a message does to one agent.
 
-    `wakes`: a run begins now. `joins`: a run that has not begun yet reads it. `next_step`: the active run reads it at its next
-    step. `after_answer`: the active run is writing its answer, and another run answers the message afterwards.
-    `next_step_or_after`: one of these two; it is not known whether the model that is being asked calls a tool.
-    `after_other_work`: the agent has one memory for all its chats, and is at work in another one; a run answers the message
-    afterwards. `refused`: it does not reach the agent.
+    `wakes`: a run begins now, or the agent's outside program is notified. `joins`: a run that has not begun yet reads the message.
+    `next_step`: the active run reads it at its next step. `after_answer`: the active run is writing its answer, and another run
+    answers the message afterwards. `next_step_or_after`: one of these two; it is not known whether the model that is being asked
+    calls a tool. `after_other_work`: the agent has one memory for all its chats, and is at work in another chat; a run answers the
+    message afterwards. `refused`: the message does not reach the agent.
 
     `reason` of `refused`: why the message does not reach the agent. `budget_used_up` with `wakes`: the run stops before it
     asks a model.
@@ -118,9 +118,9 @@ def preview_wakes(
 
 
 def _find_effects_on_active_runs(chat: Chat, agents: Sequence[tuple[UUID, MemoryScope]]) -> dict[UUID, Effect]:
-    """Return the effect of a message on those of these agents, given with the scope of their memories, that have an active run in
-    this chat or, if its memory is one for all its chats, in another one. Runs that wait for people are left out: meanwhile their
-    agent answers other messages."""
+    """Return the effect of a message on those of these agents that have a queued or active run: in this chat or, if the agent has
+    one memory for all its chats (`MemoryScope`), in any chat. Runs that wait for people are left out: meanwhile their agent
+    answers other messages."""
     keys = [build_concurrency_key(agent_id, chat.id, memory_scope) for agent_id, memory_scope in agents]
     calls = Step.objects.filter(run=OuterRef("pk"), kind="tool", state="started")
     tools = AgentToolConfig.objects.filter(spec=OuterRef("spec"), is_enabled=True)
@@ -128,7 +128,7 @@ def _find_effects_on_active_runs(chat: Chat, agents: Sequence[tuple[UUID, Memory
         concurrency_key__in=keys, state__in=[RunState.QUEUED, RunState.RUNNING, RunState.WAITING_CHILD]
     ).annotate(has_started_calls=Exists(calls), has_tools=Exists(tools))
     effects: dict[UUID, Effect] = {}
-    # An active run comes after the queued one of its agent, and one of this chat after those of others: its effect counts.
+    # The last run of an agent counts: one of this chat comes after those of other chats, and an active one after a queued one.
     for run in sorted(active, key=lambda run: (run.chat_id == chat.id, run.state != RunState.QUEUED)):
         effect: Effect = "next_step_or_after"
         if run.chat_id != chat.id:
@@ -193,7 +193,7 @@ def find_reason_not_to_wake(agent: Actor) -> Reason | None:
 def find_agents_without_budget(chat: Chat, author: Actor, agents: Sequence[Actor]) -> set[UUID]:
     """Return the agents whose next request for the author is refused by a budget, however short the request is.
 
-    It is a preview by the newest versions: nothing is reserved, and the text of an applied draft may name another model.
+    It is only a preview: nothing is reserved, and it takes the model of production, even if an applied draft names another one.
     """
     rules = read_rules(chat.workspace_id)
     if not rules["budgets"]:
@@ -207,7 +207,7 @@ def find_agents_without_budget(chat: Chat, author: Actor, agents: Sequence[Actor
         if spec is None:
             continue
         try:
-            # Of a public agent the default model answers if its own cannot be had here.
+            # A public agent answers with the default model if the workspace cannot use the model of its spec.
             named = find_usable_model(chat.workspace, spec.model, person) if agent.is_public else spec.model
             choice = choose_model(chat.workspace, named, person)
         except Invalid:

@@ -40,7 +40,7 @@ from webhooks.services.webhooks import SECRET_PREFIX
 logger = logging.getLogger(__name__)
 
 WAITS = [timedelta(seconds=30), timedelta(minutes=5), timedelta(minutes=15), timedelta(minutes=40)]
-"""The waits after the failed tries of a delivery. With the first one there are five tries in about an hour."""
+"""The waits before the second, third, fourth and fifth try of a delivery: five tries in about an hour."""
 TIMEOUT_SECONDS = 15.0
 LEASE = timedelta(minutes=2)
 """How long a try may take before another process may try again."""
@@ -202,7 +202,7 @@ def send_test(actor: Actor, agent_id: UUID, webhook_id: UUID) -> Delivery:
     """Send an event `test` to a webhook, also to one that is switched off. Raises `NotFound`, `Forbidden`."""
     webhook = get_webhook_for(actor, agent_id, webhook_id)
     body = build_body("test", {"agent_id": str(webhook.agent_id)})
-    # Tried once: the person waits for the outcome.
+    # Only the last try is left, because the person waits for the outcome. `LEASE`: `deliver_due` does not post it meanwhile.
     delivery = Delivery.objects.create(
         webhook=webhook, event="test", body=body, next_at=now() + LEASE, tries=len(WAITS)
     )
@@ -211,7 +211,7 @@ def send_test(actor: Actor, agent_id: UUID, webhook_id: UUID) -> Delivery:
 
 @transaction.atomic
 def send_again(actor: Actor, agent_id: UUID, webhook_id: UUID, delivery_id: UUID) -> Delivery:
-    """Send a delivery again, with the same `webhook-id` and body. Raises `NotFound`, `Forbidden`."""
+    """Send a delivery again, once, with the same `webhook-id` and body. Raises `NotFound`, `Forbidden`."""
     webhook = get_webhook_for(actor, agent_id, webhook_id)
     delivery = Delivery.objects.select_for_update().filter(pk=delivery_id, webhook=webhook).first()
     if delivery is None:

@@ -39,7 +39,7 @@ def store_wakes(chat: Chat, message: Message, woken: Sequence[tuple[Actor, str]]
 
 def store_wakes_of_added_agents(chat: Chat, actors: Sequence[Actor], added_by: Actor) -> None:
     """Store a wake for each of these agents whose program runs outside, so that the program learns of its new chat. A listener of
-    `participants_added`. Agents that answer here are not woken."""
+    `participants_added`. Agents without an outside program are not woken."""
     for agent in actors:
         if agent.runs_outside and agent.id != added_by.id:
             joined = Message.objects.filter(chat=chat, type="MEMBER_JOINED", payload__target_id=str(agent.id))

@@ -171,7 +171,7 @@ def build_write_error(draft: Draft | None, actor: Actor) -> NotFound | Conflict:
     )
 
 
-# --- changes of the holder -------------------------------------------------------------------
+# --- when the holder of the lock changes -----------------------------------------------------
 
 
 def save_snapshot(draft: Draft, reason: SnapshotReason) -> None:

@@ -62,7 +62,7 @@ def request_draft(actor: Actor, chat_id: UUID, agent_id: UUID) -> LockWaiter:
 
 
 def _join_waitlist(actor: Actor, chat: Chat, agent: Actor) -> LockWaiter:
-    """Add the actor to the waitlist with a notice, and return the entry. Raises `Conflict` if nobody has the lock
+    """Add the actor to the waitlist, set `wants_notice`, and return the entry. Raises `Conflict` if nobody has the lock
     (`draft_not_locked`), or the actor has it (`draft_yours`)."""
     draft = find_draft(chat.id, agent.id, lock=True)
     if draft is None or not draft.is_locked:

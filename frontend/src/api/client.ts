@@ -68,7 +68,7 @@ async function readCsrfToken(signal: AbortSignal): Promise<string> {
   return readCookie('csrftoken')
 }
 
-/** Throws the error of the server for a change while an operator views as another person, before the request is sent. */
+/** While an operator views as a person, throws the error that the server has for changes, without sending a request. */
 function refuseChange(method: string, path: string): void {
   if (isViewing() && method !== 'GET' && path !== VIEWING)
     throw new ApiError(403, 'viewing', 'You see this as another person sees it, and can change nothing.')
@@ -175,7 +175,7 @@ export const rest = createClient<paths>({
 /** Requested to find out whether a person is signed in, so its 401 does not mean that a session ended. */
 const ME: keyof paths = '/api/v1/me'
 
-/** The viewing of this session, which may be ended. */
+/** The viewing of this session. A DELETE ends it, and is the only change that is allowed during a viewing. */
 const VIEWING: keyof paths = '/api/v1/me/viewing'
 
 /** Returns the data of a successful request; undefined when the response has no body. */

@@ -58,7 +58,7 @@ interface Group {
 /** Number of options shown before anything is typed. */
 const MAX_UNFILTERED = 40
 
-/** The ids of messages that the server has found begin with this. */
+/** The prefix of the option ids of messages that the server has found. */
 const FOUND_PREFIX = 'found '
 /** The score of messages that the server has found: below that of all options, which are found by their names. */
 const LOWEST_SCORE = 1e-6

@@ -107,7 +107,7 @@ function readOpenWorkshop(chatId: string): { workshop?: string } {
   return workshop ? { workshop } : {}
 }
 
-/** The headings of the chats and of the direct chats, in the sidebar. */
+/** The chats and the direct chats, each with a heading: in the sidebar and, on a phone, on the start page. */
 export function SidebarChats() {
   const { t } = useTexts()
   const { workspace, chats, openNewChat } = useShell()

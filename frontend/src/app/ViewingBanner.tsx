@@ -14,7 +14,7 @@ interface ViewingBannerProps {
   viewing: ViewingRow
 }
 
-/** Says as whom an operator sees this page, why and until when, and ends it. */
+/** Says as whom an operator sees this page, why and until when, with a button that ends the viewing. */
 export function ViewingBanner({ me, viewing }: ViewingBannerProps) {
   const { t, rich } = useTexts()
   const client = useQueryClient()

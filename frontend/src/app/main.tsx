@@ -19,7 +19,7 @@ async function startApp(root: HTMLElement): Promise<void> {
   )
 }
 
-/** Shows a notice in all languages: without the texts of a language, the app cannot start. */
+/** Reloads the page if a file is missing, or else shows a notice in all languages: the texts may not be loaded. */
 async function showStartError(root: HTMLElement, error: unknown): Promise<void> {
   if (isMissingFile(error) && (await reloadOnce())) return
   const notice = document.createElement('main')

@@ -1,4 +1,4 @@
-/** The search of messages in the palette: shortly after the last key, and as long as the same words are there. */
+/** The search of messages in the palette. It begins shortly after the last key. Results for other words are hidden. */
 import { useEffect, useState } from 'react'
 import { type FoundMessage, useFoundMessages } from '@/api'
 import { useShell } from './ShellContext'
@@ -14,7 +14,7 @@ interface MessageSearch {
   found: readonly FoundMessage[] | null
   isSearching: boolean
   error: Error | null
-  /** Shows more of them; null if these are all. */
+  /** Shows up to `MAX_LIMIT` messages; null if there are no more, or if so many are already requested. */
   showMore: (() => void) | null
 }
 

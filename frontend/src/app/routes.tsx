@@ -169,7 +169,7 @@ async function findLastWorkspace(input: BeforeLoadInput): Promise<string> {
   return workspace.handle
 }
 
-/** The directory in links for people of all workspaces. */
+/** The directory at an address without a workspace, for links that people of any workspace can open. */
 const sharedDirectory = createRoute({
   getParentRoute: () => root,
   path: '/directory',

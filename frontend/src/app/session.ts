@@ -1,4 +1,4 @@
-/** The signed-in person of this page. When another person, or no one, is signed in, the page is reloaded. */
+/** The signed-in person of this page. When another person, or no one, is signed in, the sign-in page is loaded. */
 import { hashKey, type QueryClient } from '@tanstack/react-query'
 import { keys, type Me, meQuery, onUnauthenticated, setRequestPerson } from '@/api'
 import { startOutbox } from '@/features/chats'

@@ -1,4 +1,4 @@
-/** The keys under which this browser stores what was open last, and the pages of the settings. */
+/** The keys under which this browser stores what was open last. Also the names of the settings pages. */
 
 export const LAST_WORKSPACE_KEY = 'atelier.workspace'
 

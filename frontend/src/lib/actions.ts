@@ -77,7 +77,7 @@ export const paletteActionIds = actionIds.filter(id => actions[id].text) as Pale
 /** Formats the keys of an action for people, such as "Ctrl K". */
 export const formatShortcut = (id: ActionId): string => formatKeys(actions[id].keys)
 
-/** Performs the action. Returns false if it does not apply, and the key is left to the browser. */
+/** Performs the action. Returns false if it does not apply: the key is left to another action or to the browser. */
 type ActionHandler = (event?: KeyboardEvent) => unknown
 type ActionHandlers = Partial<Record<ActionId, ActionHandler | null>>
 

@@ -99,7 +99,7 @@ export async function setLanguage(language: Language): Promise<void> {
 export const currentTag = (): string => current.get().language
 export const currentLanguage = (): Language => languages.find(language => tags[language] === currentTag()) ?? 'en'
 
-/** Returns the text with its placeholders. `count` selects the plural. A text that is missing is its key. */
+/** Returns the text with its placeholders; the key if the text is missing. `count` selects the plural. */
 const findPattern = (key: string, count?: string | number) =>
   (typeof count === 'number' ? loaded[`${key}_${plural.select(count)}`] : undefined) ?? loaded[key] ?? key
 

@@ -283,6 +283,7 @@ function updateStreaming(state: ChatState, frame: Subscribed, tables: Tables): C
 export function applySubscriptionReply(state: ChatState, frame: Subscribed): ChatState {
   const next = removeMissing(state, frame)
   for (const row of frame.rows) {
+    // As in `applyChanges`: in a reply that is older than the state, an unknown row has ended since.
     const isLate = !frame.snapshot && frame.version < state.version && row.version <= state.version
     if (isLate && !next.has(row)) continue
     next.upsert(row, { replacesSameVersion: true })

@@ -46,7 +46,7 @@ function extendText(known: StreamingText, delta: Delta): StreamingText {
   }
 }
 
-/** Merges the known texts with those of a snapshot: of two versions of a text, the longer one is kept. */
+/** Merges the known texts with those of a snapshot. Keeps the newest attempt, and the longer one of two texts. */
 export function mergePartials(
   known: readonly StreamingText[],
   received: readonly StreamingText[],

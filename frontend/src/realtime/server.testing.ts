@@ -186,7 +186,6 @@ function buildNextDraft(known: AnyRow | undefined, id: string, version: number):
   return draft(id, version, known.revision + 1, known.status === 'drafting' ? 'ended' : 'drafting')
 }
 
-/** Returns the parts of a chat's state that must be equal however they were received. */
 /** The draft with the text that has been written since its row was sent. A frame of a text doesn't say by whom and when. */
 function withWriting(draft: DraftRow, chat: ChatState | undefined): DraftRow {
   const { revision, written, lock_holder_id, lock_expires_at } = chat?.writing.get(draft.id) ?? draft
@@ -194,6 +193,7 @@ function withWriting(draft: DraftRow, chat: ChatState | undefined): DraftRow {
   return { ...draft, ...newest, updated_by: draft.created_by, updated_at: at }
 }
 
+/** Returns the parts of a chat's state that must be equal however they were received. */
 export function selectDurable(chat: ChatState | undefined) {
   const listActive = <T extends ParticipantRow | DraftRow | RunRow>(rows: ReadonlyMap<string, T> | undefined) =>
     [...(rows?.values() ?? [])].filter(row => !isEnded(row)).sort((a, b) => a.id.localeCompare(b.id))

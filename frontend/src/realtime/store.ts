@@ -14,7 +14,7 @@ export type ChatStates = ReadonlyMap<string, ChatState>
 
 export const emptyState: ChatStates = new Map()
 
-/** Applies a frame. `now` is the time in ms, from which the typing notice expires. */
+/** Applies a frame. `now` is the current time in ms; it sets the time at which a typing notice expires. */
 export function applyFrame(state: ChatStates, frame: ServerFrame, now: number): ChatStates {
   switch (frame.type) {
     case 'changes':

@@ -3,7 +3,7 @@ import type { LogPart } from '@/features/chats/logPart'
 
 const noop = () => undefined
 
-/** Builds the context of a chat of Alice, an editor, in which nothing is found and nothing happens, with these changes. */
+/** Builds a `ChatContextValue` of Alice, an editor. Its functions find and do nothing; `changes` replace its fields. */
 export const buildChatContext = (changes: Partial<ChatContextValue> = {}): ChatContextValue => ({
   chatId: 'c',
   workspaceId: 'w',
@@ -42,7 +42,7 @@ export const emptyPart: LogPart = {
   loadNewer: async () => undefined,
 }
 
-/** The reading of a chat in which every message was seen. */
+/** What `useReading` returns for a chat in which every message was seen. */
 export const nothingUnread = {
   unreadAfter: null,
   isCaughtUp: true,

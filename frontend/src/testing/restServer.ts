@@ -5,7 +5,7 @@ import { vi } from 'vitest'
 
 interface Sent {
   method: string
-  /** With the query string; without the prefix of the API. That of the sign-in service begins with `/_allauth`. */
+  /** With the query string; without the prefix of the API. A path of the sign-in service begins with `/_allauth`. */
   path: string
   body: unknown
 }

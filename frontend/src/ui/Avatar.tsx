@@ -58,7 +58,7 @@ function getInitial(name: string): string {
   return (isHan && chars.length > 1 && chars.length < 5 ? chars[1] : chars[0])?.toUpperCase() ?? '?'
 }
 
-/** Builds the initial avatar for a name: its first letter on a colour. */
+/** Builds the avatar for the name of a new agent: its initial on a colour; an emoji if that is no letter or digit. */
 export function letterAvatar(name: string): AvatarData {
   const letter = getInitial(name)
   if (!/^[\p{L}\p{N}]$/u.test(letter)) return { kind: 'emoji', emoji: '🤖' }

@@ -20,7 +20,10 @@ interface DialogProps {
   className?: string
 }
 
-/** Returns a handler that restores the focus when the dialog is closed, unless it is elsewhere: our dialogs have no Radix trigger. */
+/**
+ * Returns a handler that restores the focus when the dialog is closed, unless the focus has moved elsewhere. Radix
+ * restores it only to a trigger of its own, which our dialogs do not have.
+ */
 function useRestoreFocus(isOpen: boolean): (event: Event) => void {
   const [wasOpen, setWasOpen] = useState(false)
   const [opener, setOpener] = useState<Element | null>(null)
@@ -35,7 +38,7 @@ function useRestoreFocus(isOpen: boolean): (event: Event) => void {
   }
 }
 
-/** Lets the focus move from the dialog that contains it to the toasts, so that they can be used while the dialog is open. */
+/** Inside a dialog: lets the focus move to the toasts, so that they can be used while the dialog is open. */
 function ToastFocus() {
   const region = useSelector(toastRegion, element => element)
   FocusScope.useFocusScopeBranch(region)

@@ -57,7 +57,7 @@ export function ToastList() {
           </Radix.Close>
         </Radix.Root>
       ))}
-      {/* Its key is one of the table of actions. */}
+      {/* No `hotkey`: the key is that of the action 'toast.focus' in `lib/actions.ts`. */}
       <Radix.Viewport ref={viewport} className={styles.toasts} hotkey={[]} label={t('toasts')} />
     </Radix.Provider>
   )

@@ -19,7 +19,7 @@ export const useChats = (workspaceId: string) =>
       ),
   })
 
-/** The chats of two agents, which editors may read. Others have none. */
+/** The chats between two agents. Only editors may read them; for other members no request is sent. */
 export const useChatsBetweenAgents = (workspaceId: string, isEditor: boolean) =>
   useQuery({
     queryKey: keys.chatsBetweenAgents(workspaceId),
@@ -132,7 +132,7 @@ export const readMessagesAround = (chatId: string, messageId: string, limit = 50
 
 export const previewWakes = async (chatId: string, body: BodyOf<'/api/v1/chats/{chat_id}/wakes', 'post'>) =>
   (await unwrap(rest.POST('/api/v1/chats/{chat_id}/wakes', { params: { path: { chat_id: chatId } }, body }))).results
-/** Wakes an agent by hand, so that it looks at the chat again. `id` is that of the system message. */
+/** Wakes an agent by hand, so that it looks at the chat again. `id`: the id that the system message about it gets. */
 export const wakeAgent = (chatId: string, agentId: string, id: string) =>
   unwrap(
     rest.POST('/api/v1/chats/{chat_id}/agents/{agent_id}/wake', {
@@ -159,7 +159,10 @@ export const unpinMessage = (chatId: string, messageId: string) =>
       params: { path: { chat_id: chatId, message_id: messageId } },
     }),
   )
-/** The pinned messages of a chat, the last pinned first, with shortened texts. `version`: that of the chat's row, which changes with them. */
+/**
+ * The pinned messages of a chat, the last pinned first, with shortened texts. `version`: the version of the chat's row,
+ * which rises when a message is pinned or unpinned.
+ */
 export const usePins = (chatId: string, version: number) =>
   useQuery({
     queryKey: [...keys.pins(chatId), version],

@@ -12,7 +12,7 @@ export const useSummary = (chatId: string) =>
     staleTime: 0,
   })
 
-/** Each returns the summary as it is then, which replaces the one that is shown. */
+/** Actions on the summary of a chat. Each returns the changed summary, which replaces the one that is shown. */
 export function useSummaryActions(chatId: string) {
   const client = useQueryClient()
   const onSuccess = (summary: unknown) => client.setQueryData(keys.summary(chatId), summary)

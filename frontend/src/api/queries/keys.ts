@@ -28,7 +28,7 @@ export const keys = {
   summaries: ['summaries'] as const,
   summary: (chatId: string) => ['summaries', chatId] as const,
   contextSettings: (id: string) => ['workspace', id, 'context'] as const,
-  /** Starts with the key of the settings, which change in the same list. */
+  /** Starts with the key of the settings, so that one `list_changed` frame (`context`) invalidates both. */
   embeddingModel: (id: string) => ['workspace', id, 'context', 'embedding-model'] as const,
   schedules: ['schedules'] as const,
   access: (agentId: string) => ['access', agentId] as const,

@@ -62,7 +62,7 @@ export const useSuggestion = (workspaceId: string, id: string) =>
       unwrap(rest.GET('/api/v1/suggestions/{suggestion_id}', { params: { path: { suggestion_id: id } }, signal })),
   })
 
-/** A merge that has not ended is read again every few seconds, too: its end may arrive before it is shown. */
+/** A merge that has not ended is read every few seconds: the frame about its end may have come before this query. */
 export const useMerge = (workspaceId: string, id: string) =>
   useQuery({
     queryKey: suggestionsKey(workspaceId, 'merge', id),

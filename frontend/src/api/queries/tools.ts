@@ -43,7 +43,8 @@ function useToolAction<Result, Input>(workspaceId: string, mutationFn: (input: I
   return useAction<Result, Input>({
     mutationFn,
     onSettled: () => {
-      // Not awaited: the lists are read in any order, and a dialog closes by its own callback, while it is still mounted.
+      // Not awaited: otherwise the `onSuccess` of `mutate`, which closes a dialog, would be called only after the lists
+      // are read, and not at all if the dialog is unmounted by then.
       void client.invalidateQueries({ queryKey: keys.workspaceTools(workspaceId) })
     },
   })
@@ -112,7 +113,7 @@ export const useCreateTool = (workspaceId: string, serverId: string) =>
 interface Import {
   jobId: string
   operations: ChosenOperation[]
-  /** An existing server, or a new one. */
+  /** The id of an existing server, or the fields of a new one. */
   server: string | HttpServerInput
 }
 

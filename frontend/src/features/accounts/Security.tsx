@@ -9,7 +9,7 @@ import { TextField } from '@/ui/Field'
 import { showToast } from '@/ui/toast'
 import { Viewings } from './Viewings'
 
-/** The settings for the password and the sessions of this person. */
+/** The settings for the password and the sessions of this person, and when operators have viewed as this person. */
 export function Security({ me, onSignOut }: { me: Me; onSignOut(): void }) {
   const { t } = useTexts()
   const endSessions = useEndSessions()

@@ -77,7 +77,7 @@ export function describeTool(
   return parts.filter(Boolean).join(' · ')
 }
 
-/** Lists the differences between two specs except for the prompt, in the order of the forms. */
+/** Lists the differences between two specs except for the prompt, in the order of the forms; those of tools last. */
 export function listFieldChanges(
   before: SpecContent,
   after: SpecContent,

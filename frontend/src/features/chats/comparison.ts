@@ -42,7 +42,7 @@ export function groupVoters(votes: ComparisonPayload['votes']): Record<Choice, s
 
 interface SideState {
   isWorking: boolean
-  /** Whether the run was retried. Only a tab that saw the retry has its time. */
+  /** Whether the run is a retry. No message tells when a retry was started. */
   isRetried: boolean
   run: RunRow | null
   rows: readonly MessageRow[]
@@ -50,7 +50,10 @@ interface SideState {
   at: string
 }
 
-/** Returns when a side started and ended. A finished side is timed by the messages alone, so that every tab shows the same. */
+/**
+ * Returns when a side started and ended. A finished side is timed by the messages alone, so that every tab shows the
+ * same; `from` is null if its start is not known.
+ */
 export function getSideTimes({ isWorking, isRetried, run, rows, at }: SideState): {
   from: string | null
   until: string | null

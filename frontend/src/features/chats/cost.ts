@@ -16,7 +16,8 @@ export const getStampCost = (stamp: Stamp): RunCost => ({
 
 /**
  * Returns what a run has used so far, without its sub-agents. The rows of a step share a stamp; results of tools separate the steps. A
- * part of the rows may be on a page that is not loaded, so the cost is that of `result` if that is higher.
+ * part of the rows may be on a page that is not loaded. If `result`, the result of the sub-agent's task, has a higher
+ * cost, this is used.
  */
 export function getCost(rows: readonly MessageRow[], result: SubAgentResult | null = null): RunCost {
   let { tokens, cost }: RunCost = { tokens: 0, cost: null }

@@ -4,7 +4,7 @@ import { listStored, readStored, writeStored } from '@/lib/storage'
 interface EditDraft {
   /** The texts of the fields, in the order of the arguments. */
   texts: readonly string[]
-  /** When the call is refused if nobody has decided. */
+  /** The time at which the call expires if nobody has decided. */
   expiresAt: string
 }
 
@@ -14,7 +14,7 @@ const PREFIX = 'atelier.approval.'
 export const readEditDraft = (id: string): readonly string[] | null =>
   readStored<EditDraft | null>(PREFIX + id, null)?.texts ?? null
 
-/** Stores the edited texts of a call, or removes them (null). Drafts of calls that nobody can decide about any more are removed, too. */
+/** Stores the edited texts of a call, or removes them (null). The edited texts of expired calls are removed, too. */
 export function writeEditDraft(id: string, texts: readonly string[] | null, expiresAt: string): void {
   for (const [other, draft] of listStored<EditDraft>(PREFIX))
     if (Date.parse(draft.expiresAt) < Date.now()) writeStored(PREFIX + other, null)

@@ -73,7 +73,10 @@ const selectWorkingAgents = (chat: ChatState) => [
       .map(run => run.agent_id),
   ),
 ]
-/** Returns the ids of the agents with a run in this chat that will read new messages: an active one that waits for no person and is not of a sub-agent. */
+/**
+ * Returns the ids of the agents with an active run that will read new messages of this chat. Runs that wait for a
+ * person, and runs of sub-agents, do not count.
+ */
 export const useAgentsAtWork = (chatId: string): readonly string[] =>
   useChatSelector(chatId, selectWorkingAgents, sameItems)
 
@@ -83,7 +86,10 @@ const selectRunPhases = (chat: ChatState) =>
   selectActiveRuns(chat)
     .filter(run => !run.parent_id)
     .map(run => `${run.agent_id}:${run.state}:${run.version}`)
-/** Returns values that change with each stored step of an active run: a message reaches its agent in another way then. */
+/**
+ * Returns texts that change with each stored step of an active run: after a step, a message may reach the agent in
+ * another way.
+ */
 export const useRunPhases = (chatId: string): readonly string[] => useChatSelector(chatId, selectRunPhases, sameItems)
 
 const selectSubAgentRuns = (chat: ChatState) => [...chat.runs.values()].filter(run => run.parent_id)
@@ -201,7 +207,7 @@ export function useFindActor(chatId: string, workspaceId: string): FindActor {
 
 const participantsOf = (chat: ChatState) => chat.participants
 
-/** Returns a function that names the handles of a chat's participants. */
+/** Returns a function that finds the name for the handle of a participant. */
 export function useNaming(findActor: FindActor, chatId: string, me: string): Naming {
   const participants = useChatSelector(chatId, participantsOf)
   const { t } = useTexts()

@@ -82,7 +82,7 @@ export function useLogPart(chatId: string): LogPart {
     setRange(null)
   }, [chatId, range])
 
-  // After a long disconnection the log is read again, and rows that are not connected to its end are dropped.
+  // After a long disconnection the log is replaced by its newest messages, so an older range may be gone.
   const isGone = useChatSelector(
     chatId,
     useCallback(

@@ -23,8 +23,8 @@ export interface Unsent extends NewMessage {
   chat_id: string
   created_at: string
   /**
-   * The error code of the last attempt; for a message that waits behind another one, that of the other one. Null while it is being sent.
-   * The name is that of the stored field.
+   * The error code of the last attempt; for a message that waits behind another one, the error code of the other one.
+   * Null while it is being sent. The field keeps the name under which browsers have stored it.
    */
   failed: ErrorCode | null
   /** The time of the automatic retry, in ms. Without it, a failed message waits for its author. */
@@ -42,8 +42,8 @@ const SYNC_WAIT_MS = 2_000
 const outbox = observable<readonly Unsent[]>([])
 
 /**
- * An entry is pending, and then is being sent or is waiting for its automatic retry; or it has failed for good, and its author sends it
- * again or discards it. A waiting entry has both the reason (`failed`) and the time of its retry (`retryAt`).
+ * A pending entry is being sent, or waits for its automatic retry. Any other entry has failed for good: its author
+ * sends it again or discards it. A waiting entry has both the reason (`failed`) and the time of its retry (`retryAt`).
  */
 const isWaiting = (entry: Unsent) => entry.failed !== null && entry.retryAt !== undefined
 const isPending = (entry: Unsent) => entry.failed === null || isWaiting(entry)
@@ -149,7 +149,10 @@ function resumeLater(chatId: string, ms: number): void {
   )
 }
 
-/** Applies a change by another tab, which sends its own messages. If it is closed before, this tab sends them after `TAKE_OVER_MS`. */
+/**
+ * Applies a change by another tab, which sends its own messages. If that tab does not, this one sends them after
+ * `TAKE_OVER_MS`.
+ */
 function applyStoredChange(id: string, entry: Unsent | null): void {
   const others = outbox.get().filter(entry => entry.id !== id)
   outbox.set(entry ? [...others, entry].sort(compareTimes) : others)
@@ -210,7 +213,10 @@ async function postFiles(
   }
 }
 
-/** Returns the delay before an automatic retry, in ms, or null for none. It also covers short interruptions, which cause no event. */
+/**
+ * Returns the delay before an automatic retry, in ms; null for none. A short interruption causes no event that would
+ * send again.
+ */
 function getRetryDelay(chatId: string, failed: ErrorCode, seconds: number | null): number | null {
   if (seconds) return seconds * 1_000
   if (failed !== 'unreachable') return null
@@ -219,7 +225,7 @@ function getRetryDelay(chatId: string, failed: ErrorCode, seconds: number | null
   return 2_000 + backoff(count)
 }
 
-/** Makes the messages after a waiting one wait, too, until the same time: its `failed` is the reason why they are delayed. */
+/** Makes the messages after a waiting one wait, too, until the same time. They get its `failed` as the reason. */
 function delayFollowing({ chat_id, failed, retryAt }: Unsent): void {
   for (const entry of selectChat(chat_id)(outbox.get()))
     if (entry.failed === null) replace({ ...entry, failed, ...(retryAt === undefined ? {} : { retryAt }) })

@@ -9,7 +9,7 @@ export function usePaging(part: LogPart, firstKey: string, scroller: RefObject<H
   const { from, range, hasOlder, loadOlder, loadNewer } = part
   const isLoading = useRef(false)
   const last = useRef({ from, firstKey })
-  // True only in the render in which the list grew at its start: then the scroll position is kept from the end.
+  // True only in the render in which the list grew at its start: then its distance from the end of the log is kept.
   const isShifting = from < last.current.from && firstKey !== last.current.firstKey
 
   useLayoutEffect(() => {

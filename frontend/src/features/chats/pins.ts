@@ -1,22 +1,22 @@
-/** Pinning messages, and finding the message that is pinned by its actions. */
+/** Pinning messages, and finding the row to pin for what is shown as one message, such as a reply. */
 import { type MessageRow, pinMessage, unpinMessage } from '@/api'
 import { getErrorText } from '@/lib/errors'
 import { type ChatState, upsertRows } from '@/realtime'
 import { showToast } from '@/ui/toast'
 import { isOfSubAgent } from './subAgents'
 
-/** Returns whether a message can be pinned: a text or a file that is not deleted and is part of the conversation. */
+/** Returns whether a message can be pinned: a text or file, not deleted, not of a sub-agent and not in a comparison. */
 function isPinnable(row: MessageRow): boolean {
   if (isOfSubAgent(row) || row.deleted) return false
   if (row.type === 'FILE_MESSAGE') return !row.payload.is_deleted
   return row.type === 'TEXT_MESSAGE' && !row.payload.stamp?.compared
 }
 
-/** Returns the message that is pinned for rows which are shown as one: the pinned one, else the last that can be pinned. */
+/** Returns the row to pin or unpin for rows that are shown as one: the pinned one, else the last that can be pinned. */
 export const choosePinned = (rows: readonly MessageRow[]): MessageRow | undefined =>
   rows.find(row => row.pinned_at) ?? rows.findLast(isPinnable)
 
-/** Returns the message that is pinned for the message with this id. A reply is shown as one, and has the id of its first row. */
+/** Returns the row to pin or unpin for the message shown with this id. A reply has the id of its first row. */
 export function findPinnable(chat: ChatState, id: string): MessageRow | undefined {
   const row = chat.messages.get(id)
   if (!row) return undefined

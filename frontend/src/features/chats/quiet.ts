@@ -2,8 +2,10 @@
 import type { MessageRow, SystemMessageRow } from '@/api'
 import { isSameMoment } from '@/lib/time'
 
-/** Returns whether a system message is hidden: a step of a draft, which the workshop shows, unless an agent made it (`via`); or the
- * end of a draft that was never applied. */
+/**
+ * Returns whether a system message is hidden: the start or the lock of a draft, which the workshop shows, unless an
+ * agent caused it (`via`); or the end of a draft that was never applied.
+ */
 export function isHiddenMessage(row: MessageRow): boolean {
   switch (row.type) {
     case 'DRAFT_STARTED':
@@ -23,7 +25,7 @@ const GROUP_MINUTES = 2
 const BEGINNING_MINUTES = 0.1
 
 const getActorId = (row: SystemMessageRow) => row.payload.actor_id ?? row.author_id
-/** Returns whether another person added the actor; joining by oneself is not grouped. */
+/** Returns whether a person was added by another one: joining by oneself is not grouped. True for other types. */
 const isByAnother = (row: SystemMessageRow) => row.type !== 'MEMBER_JOINED' || getActorId(row) !== row.payload.target_id
 const isSameTarget = (a: SystemMessageRow, b: SystemMessageRow) =>
   a.type === 'MEMBER_JOINED' || a.payload.target_id === b.payload.target_id
@@ -31,7 +33,10 @@ const isSameTarget = (a: SystemMessageRow, b: SystemMessageRow) =>
 /** Returns whether this is the first message of a chat: its creator joins first. */
 export const isBeginningOfChat = (row: MessageRow): boolean => row.type === 'MEMBER_JOINED' && row.seq === 1
 
-/** Returns whether a row belongs to the same action as `rows`. At the start of a chat, only additions at once belong to it. */
+/**
+ * Returns whether a row belongs to the same action as `rows`. The creation of a chat includes only those who were added
+ * within seconds. A message that also states the new response mode of an agent (`mention_only_id`) is never grouped.
+ */
 export function isSameAction(rows: readonly SystemMessageRow[], row: SystemMessageRow): boolean {
   const [first, before] = [rows[0], rows.at(-1)]
   if (!first || !before) return false

@@ -6,7 +6,7 @@ import { isViewing } from '@/lib/viewing'
 import { chatState, sendRead } from '@/realtime'
 import { isUnread } from './reading'
 
-/** Least time between two cursors, in ms. */
+/** The least time between two sends of the cursor, in ms. */
 export const INTERVAL_MS = 2_000
 
 interface Cursor {

@@ -8,7 +8,10 @@ import { getAuthorId } from './timeline'
 /** The last `seq` read on this page, by chat. The list of chats may be older. */
 const readSeqByChat = new Map<string, number>()
 
-/** Returns whether a message counts as unread: a text or a comparison by another author, not of a sub-agent. */
+/**
+ * Returns whether a message counts as unread: a text, a file or a comparison by another author, neither deleted nor of
+ * a sub-agent.
+ */
 export const isUnread = (row: MessageRow, me: string) =>
   (row.type === 'TEXT_MESSAGE' || row.type === 'FILE_MESSAGE' || row.type === 'COMPARISON') &&
   getAuthorId(row) !== me &&
@@ -22,7 +25,10 @@ interface Unread {
   count: number
 }
 
-/** Finds the new messages when a chat is opened. For a person who was added, they start there; for one who joined, there are none. */
+/**
+ * Finds the new messages when a chat is opened. `read` is the last `seq` that was read on this page. For a person who
+ * has read nothing, the new messages are those since somebody added them; there are none if they joined by themselves.
+ */
 export function findUnread(
   summary: Pick<ChatSummaryRow, 'last_read_seq' | 'unread'>,
   messages: readonly MessageRow[],

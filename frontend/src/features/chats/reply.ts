@@ -34,7 +34,7 @@ export interface RunEnd {
   by: string | null
   /** The provider's own error message. */
   note: string
-  /** The person whose own model failed, if it failed for this reason. */
+  /** The person whose own model failed, if this ended the run; otherwise empty. */
   payerName: string
   /** The budget that ended the run. */
   budget: BudgetRefusal | null

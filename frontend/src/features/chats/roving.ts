@@ -91,7 +91,10 @@ export function useRovingFocus({ items, scroller, virtual }: Roving) {
     setFocused(isInside ? (findItemElement(to)?.dataset['item'] ?? null) : null)
   }
 
-  /** Moves the focus to an edge of the log when Tab leaves a message, so that the browser continues outside the log. */
+  /**
+   * Moves the focus to an edge of the log when Tab leaves a message, so that the browser continues outside the log.
+   * Shift+Tab on the first control only returns to the message.
+   */
   const leave = (event: KeyboardEvent<HTMLElement>, frame: HTMLElement) => {
     const active = document.activeElement
     const controls = listControls(frame)

@@ -70,5 +70,5 @@ export const getFinishedStatus = (status: RunStatus): FinishedStatus | null => (
 /** Returns whether an answer is still expected. */
 export const isBusy = (status: RunStatus): boolean => status.status === 'expected' || getActiveStatus(status) !== null
 
-/** Returns whether a run works, or waits to start, and shows nothing of it yet. */
+/** Returns whether a run waits to start, or works without streaming a text at present. */
 export const isPending = ({ status }: ActiveStatus): boolean => status === 'working' || status === 'queued'

@@ -34,7 +34,7 @@ export interface SystemText {
   summary: { state: 'pending' | 'ready' | 'failed'; text: string } | null
 }
 
-/** The text and the icon of each type. If a type has several texts, it names one of them here, and `chooseKey` chooses. */
+/** The text and the icon of each type. If a type has several texts, `key` is one of them, and `chooseKey` chooses. */
 const texts: Record<SystemMessageRow['type'], { key: SystemTextKey; icon: SystemText['icon'] }> = {
   MEMBER_JOINED: { key: 'sys.joined', icon: 'joined' },
   MEMBER_LEFT: { key: 'sys.left', icon: 'left' },

@@ -122,6 +122,7 @@ const replyTypes = new Set<MessageRow['type']>([
   'RUN_FAILED',
   'RUN_STOPPED',
 ])
+/** The first new message of one of these types has the "new" divider above it. */
 const unreadTypes = new Set<MessageRow['type']>(['TEXT_MESSAGE', 'FILE_MESSAGE', 'THINKING', 'TOOL_CALL', 'COMPARISON'])
 const GROUP_MINUTES = 5
 /** Messages are sorted by `seq`; their times may differ from that order by this much, in ms. */

@@ -1,4 +1,4 @@
-/** What a reply in a long chat was built from, and what the next one will be. Pure functions. */
+/** What a reply in a long chat was built from, and what the next reply will be built from. Pure functions. */
 import type { MessageRow, Stamp } from '@/api'
 
 export type ContextFacts = NonNullable<Stamp['context']>
@@ -36,7 +36,7 @@ interface Limit {
   by: NonNullable<ContextFacts['limit_by']>
 }
 
-/** Returns the smallest limit. That of the workspace is the present one; it may have changed since the last answer. */
+/** Returns the smallest limit. `ofWorkspace` is the present one: it may have changed since the last answer. */
 export function findLimit(last: Limit | null, ofWorkspace: number | null): Limit | null {
   const known = last && last.by !== 'workspace' ? last : null
   if (ofWorkspace === null || (known && known.tokens <= ofWorkspace)) return known
@@ -44,8 +44,9 @@ export function findLimit(last: Limit | null, ofWorkspace: number | null): Limit
 }
 
 /**
- * Returns what the next answer reads of the loaded messages; null in a chat that the models read whole. With a summary it is
- * exact once the messages after the summary are loaded; without one, the oldest are left out when there are too many.
+ * Returns what the next answer reads of the loaded messages; null in a chat that the models read whole. With a summary,
+ * `inFull` is exact once the messages after the summary are loaded. Without one it may be too high: the oldest messages
+ * are left out when there are too many.
  */
 export function findNextContext(messages: readonly MessageRow[], firstLoadedSeq: number): NextContext | null {
   const last = findNewestReply(messages)

@@ -18,7 +18,7 @@ interface ListingFieldsProps {
   isChecking: boolean
   /** The agent is public already: its handle cannot be changed. */
   isUpdate: boolean
-  /** The number of the version that is published; null if it has no note. */
+  /** The number of the new public version. Null for the first, or if only the listing changes: these have no note. */
   nextVersion: number | null
   /** What "Try it" does with an example; null while a chat is being created. */
   onTry: ((example: string) => void) | null
@@ -204,7 +204,7 @@ interface ExamplesProps extends Pick<ListingFieldsProps, 'onTry' | 'tryHint'> {
   onChange(examples: string[]): void
 }
 
-/** Up to four examples of what to ask, each of which can be asked the agent itself. */
+/** Up to four examples of what to ask. Each has a button that asks the agent the example. */
 function Examples({ values, onTry, tryHint, onChange }: ExamplesProps) {
   const { t } = useTexts()
   return (

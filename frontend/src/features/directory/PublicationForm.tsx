@@ -182,7 +182,7 @@ const toBody = ({ version, languages, examples, ...values }: PublicationValues) 
 /** Returns what the directory shows, without the note about a new version. */
 const toListed = (values: PublicationValues) => toBody({ ...values, version: null, message: '' })
 
-/** A taken name is shown at its field, which is checked again. */
+/** Returns whether a name or handle is taken. The field is checked again and shows this, so the footer does not. */
 const isAboutName = (error: unknown) => error instanceof ApiError && ['name_taken', 'handle_taken'].includes(error.code)
 
 interface VersionChoiceProps {

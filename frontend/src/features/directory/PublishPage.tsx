@@ -37,7 +37,8 @@ export function PublishPage({ agent, workspace, onEdit, onBack, onGo }: PublishP
       </header>
       {publication.data && initial ? (
         <PublicationForm
-          // What was read before may be old, and another person may publish the agent or take it down meanwhile.
+          // New initial values mount the form again: cached ones may be old, and another person may publish the agent
+          // or take it down meanwhile.
           key={JSON.stringify(initial)}
           storageKey={`atelier.publication.${actor.id}`}
           initial={initial}

@@ -16,7 +16,7 @@ const MAX_REASON = 600
 /** For the plural of a count that is hidden because it is small. */
 const MANY = 2
 
-/** The dialog by which an editor of the publisher takes a public agent down: first whom it affects, then the name of the agent. */
+/** The dialog in which an editor takes a public agent down. It says whom this affects, and asks for its name. */
 export function TakedownDialog({ agent, onClose }: { agent: DirectoryDetailRow; onClose(): void }) {
   const { t } = useTexts()
   const { actor } = agent

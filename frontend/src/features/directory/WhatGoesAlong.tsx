@@ -129,7 +129,7 @@ const Warning = ({ children, action }: { children: ReactNode; action?: ReactNode
   </div>
 )
 
-/** Why the public copy before was taken down, if there was one. */
+/** Why the previous public copy was taken down, if there was one. */
 export function LastTakedown({ takedowns }: Pick<PublicationRow, 'takedowns'>) {
   const { t } = useTexts()
   const [last] = takedowns

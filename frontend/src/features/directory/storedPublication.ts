@@ -51,7 +51,7 @@ export function buildInitialValues(
   }
 }
 
-/** Holds the values of the form, which survive a reload. They are read when the component is mounted: give it `key={storageKey}`. */
+/** Holds the values of the form, which survive a reload. They are read only at mounting: give each agent a `key`. */
 export function useStoredPublication(storageKey: string, initial: PublicationValues) {
   const [values, setValues] = useState<PublicationValues>(() => ({
     ...initial,

@@ -32,7 +32,7 @@ export function useFileDrop(onFiles: (files: readonly File[]) => void): boolean 
       event.preventDefault()
       latest.current([...(event.clipboardData?.files ?? [])])
     }
-    // In the capturing phase: the listeners that refuse files leave alone what is taken here.
+    // In the capturing phase, before the listeners of `useFileRefusal`: they leave alone a file that was taken here.
     const options = { capture: true }
     window.addEventListener('dragover', onDrag, options)
     window.addEventListener('dragleave', onLeave, options)

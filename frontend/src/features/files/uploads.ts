@@ -1,4 +1,4 @@
-/** The uploads of this page: those under way, and those that are done or have failed, until they are taken or removed. */
+/** The uploads of this page: those under way, done or failed. `forgetUpload` or `cancelUpload` removes them. */
 import { useMemo } from 'react'
 import { deleteFile, type UploadTarget, uploadFile } from '@/api'
 import { newId } from '@/lib/ids'
@@ -70,7 +70,7 @@ export function forgetUpload(id: string): void {
   uploads.set(uploads.get().filter(upload => upload.id !== id))
 }
 
-/** Takes an upload back. What was uploaded is deleted; the server deletes what this does not reach within a day. */
+/** Cancels an upload. An uploaded file is deleted; if this fails, the server deletes the unposted file a day later. */
 export function cancelUpload(id: string): void {
   const upload = uploads.get().find(upload => upload.id === id)
   controls.get(id)?.abort()

@@ -33,7 +33,7 @@ interface RunViewProps {
   onGo(path: string): void
 }
 
-/** A run: why it woke, its figures, and its parts in the order of time. A request to a model opens beside them. */
+/** A run: why its agent was woken, its figures, and its parts in order. A request to a model opens beside them. */
 export function RunView({ runId, workspace, onGo }: RunViewProps) {
   const query = useRunInspection(runId)
   const [opened, setOpened] = useState<{ runId: string; requestId: string } | null>(null)
@@ -97,7 +97,7 @@ function Head({ inspection, workspace, onGo }: { inspection: RunInspectionRow } 
   )
 }
 
-/** The five figures of a run, whose key paid, and what is left of the budgets. */
+/** The five figures of a run, the person or workspace whose key paid, and what is left of the budgets. */
 function Figures({ inspection }: { inspection: RunInspectionRow }) {
   const { t } = useTexts()
   const seconds = (value: number | null) => (value === null ? '–' : t('inspector.seconds', { n: formatSeconds(value) }))

@@ -14,7 +14,7 @@ import { showToast } from '@/ui/toast'
 import styles from './Memory.module.css'
 import type { MemoryPageProps } from './MemoryPage'
 
-/** Entries that are shown before all are read. */
+/** Number of entries that are shown until the reader asks for all. */
 const FIRST_ENTRIES = 3
 
 /** The history of an agent over its chats, as far as the reader may read it. */

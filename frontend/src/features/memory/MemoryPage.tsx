@@ -53,7 +53,10 @@ export function MemoryPage(props: MemoryPageProps) {
   )
 }
 
-/** How many notes and messages recent runs did not use, because a person in their chat may not read the chat they are from. */
+/**
+ * How many notes and history entries recent runs did not use: a person in the chat of the run may not read the chat
+ * from which they are.
+ */
 function Withheld({ uses }: { uses: MemoryRow['withheld'] }) {
   const { t } = useTexts()
   return (

@@ -37,7 +37,7 @@ interface ScheduleTabProps {
   mayAdd: boolean
 }
 
-/** The schedules of an agent in the chats of the reader. Editors in a chat change those of the chat. */
+/** The schedules of an agent in the chats of the reader. Editors change those of the chats in which they are. */
 export function ScheduleTab({ agent, workspaceId, mayAdd }: ScheduleTabProps) {
   const { t } = useTexts()
   const { id } = agent.actor
@@ -157,7 +157,7 @@ function Schedule({ row, onEdit }: { row: ScheduleRow; onEdit(): void }) {
   )
 }
 
-/** The next runs, in the time zone of the reader; it says so if the schedule has another one. */
+/** The next runs, in the time zone of the reader. A text says so if the schedule has another time zone. */
 export function NextTimes({ times, timeZone }: { times: readonly string[]; timeZone: string }) {
   const { t } = useTexts()
   if (times.length === 0) return null
@@ -173,7 +173,7 @@ export function NextTimes({ times, timeZone }: { times: readonly string[]; timeZ
   )
 }
 
-/** Returns the words of an expression; an empty text for one that only its next times explain. */
+/** Returns the words of an expression; an empty text if there are none: its next times are shown in any case. */
 export function getCronText(expression: string, { t }: Texts): string {
   const words = describeCron(expression)
   if (words === null) return ''

@@ -18,7 +18,7 @@ const nicknames: Record<string, string> = {
   '@monthly': '0 0 1 * *',
 }
 
-/** Describes an expression; null for one that only its next times explain. */
+/** Describes an expression; null if it is of no kind of `CronWords`. */
 export function describeCron(expression: string): CronWords | null {
   const text = expression.trim().toUpperCase()
   const fields = (nicknames[text.toLowerCase()] ?? text).split(/\s+/)

@@ -14,7 +14,7 @@ export type MergedPart =
   | { kind: 'gap'; lines: readonly MergedLine[] }
   | { kind: 'conflict'; conflict: Conflict }
 
-/** Number of unchanged lines shown beside a change; longer runs are folded. */
+/** Number of unchanged lines shown beside a change; longer sequences are folded. */
 const MARGIN = 3
 
 /** Returns the index of `block` in `lines` from index `from` on; -1 if it is not there. */
@@ -88,7 +88,7 @@ const buildAddedLines = (segment: Segment) =>
 
 const isConflict = (part: LineOrConflict): part is Conflict => 'choices' in part
 
-/** Builds the parts of the merged text in order, with long unchanged runs folded. */
+/** Builds the parts of the merged text in order, with long sequences of unchanged lines folded. */
 export function buildMergedParts(production: string, provenance: Provenance): MergedPart[] {
   const builder = new MergedTextBuilder(splitLines(production))
   for (const run of groupByConflict(provenance.segments))

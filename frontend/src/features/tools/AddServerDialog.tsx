@@ -27,7 +27,7 @@ const mcpTexts: ServerTexts<McpServerInput['auth']> = {
   url: 'mcp.url',
 }
 
-/** The dialog that adds an HTTP server, whose tools editors describe by a form of ours. */
+/** The dialog that adds an HTTP server, whose tools editors describe in a form. */
 export function AddHttpServerDialog({ workspaceId, open, onOpenChange }: AddServerDialogProps) {
   const { t } = useTexts()
   const add = useAddHttpServer(workspaceId)

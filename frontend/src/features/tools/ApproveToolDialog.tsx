@@ -16,7 +16,7 @@ interface ApproveToolDialogProps {
   tool: WorkspaceToolRow
   workspaceId: string
   mayChange: boolean
-  /** A person has written its description in a form, not its server. */
+  /** Whether an editor has written the description in a form. Otherwise it comes from the server of the tool. */
   isWrittenHere?: boolean
   open: boolean
   onOpenChange(open: boolean): void
@@ -32,7 +32,7 @@ export function ApproveToolDialog({
   onOpenChange,
 }: ApproveToolDialogProps) {
   const { t } = useTexts()
-  // Not in the part below, which is removed when the tool is on: then its callbacks would not be called.
+  // Not in `Approval`: it is unmounted as soon as the tool is approved, and then its callbacks would not be called.
   const approve = useApproveTool(workspaceId)
   const isChanged = tool.off_reason === 'changed'
   return (

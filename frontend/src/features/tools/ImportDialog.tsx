@@ -76,7 +76,7 @@ interface Source {
 const MAX_CHARACTERS = 900_000
 const MAX_BODY_BYTES = 1024 * 1024
 
-/** Returns whether a text can be sent: the server bounds its characters, and the bytes of the body with its quotes escaped. */
+/** Returns whether a text can be sent: the server limits its characters, and the bytes of the body as JSON. */
 const isSendable = (text: string) =>
   text.length <= MAX_CHARACTERS && new Blob([JSON.stringify({ url: '', text })]).size <= MAX_BODY_BYTES
 

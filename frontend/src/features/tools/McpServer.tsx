@@ -18,7 +18,7 @@ export function McpServer(props: ServerProps) {
   const { server, workspaceId } = props
   const { t } = useTexts()
   const refresh = useRefreshMcpServer(workspaceId)
-  // The time of the last listing when another was asked for; undefined: none is awaited.
+  // `tested_at` when a new listing was requested, awaited until `tested_at` changes; undefined: none is awaited.
   const [awaited, setAwaited] = useState<string | null | undefined>(server.tested_at === null ? null : undefined)
   const isWaiting = awaited !== undefined && awaited === server.tested_at
   useEffect(() => {

@@ -76,7 +76,7 @@ export function ToolListItem({ tool, server, workspaceId, mayChange }: ToolListI
 
 interface ToolMenuProps {
   tool: WorkspaceToolRow
-  /** A tool that an MCP server has would be listed again. */
+  /** False for a tool that an MCP server still has: it would be listed again. */
   canDelete: boolean
   onChoose(dialog: ToolDialog): void
 }
@@ -109,7 +109,7 @@ interface MainButtonProps {
   onChoose(dialog: ToolDialog): void
 }
 
-/** What can be done next: a definition that waits is read, and an approved tool is tested. Others only read it. */
+/** What editors can do next: read a definition that waits, or test an approved tool. Other members only read it. */
 function MainButton({ tool, mayChange, onChoose }: MainButtonProps) {
   const { t } = useTexts()
   if (tool.off_reason === 'gone') return null

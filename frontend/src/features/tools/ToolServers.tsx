@@ -20,7 +20,7 @@ interface ToolServersProps {
   workspace: WorkspaceRow
   /** The server to which the page is scrolled. */
   serverId: string
-  /** Why the sign-in came to nothing from which the browser has come back. */
+  /** Why the sign-in at an MCP server failed, if the browser has just come back from one that failed. */
   signInFailure?: SignInFailure | undefined
 }
 

@@ -24,7 +24,7 @@ interface DefinitionChange {
   after: string
 }
 
-/** Returns the parts of a definition that differ, each as text. None: only what is not shown differs, as invisible characters. */
+/** Returns the parts of a definition that differ, each as text. If there are none, only hidden characters differ. */
 export const listDefinitionChanges = (before: Definition, after: Definition): DefinitionChange[] =>
   parts
     .map(part => ({ part, before: toText(before[part]), after: toText(after[part]) }))

@@ -9,7 +9,7 @@ const LEFT = 56
 const BOTTOM = 24
 const TOP = 12
 const LABEL_WIDTH = 40
-/** The top of the scale, in millionths, if less was spent. */
+/** The top of the scale if less was spent on every day, in millionths of a dollar. */
 const MIN_TOP = 100_000
 
 interface BarChartProps {

@@ -15,12 +15,12 @@ export function parseDollars(text: string): number | null {
 
 /**
  * Returns whether a budget that has refused a call would refuse it again in the same period. `row`: the budget as it is now, null
- * if that is not known. A run that is retried has a budget of its own, of which nothing is spent. The refusal by the budget of a
- * person has no amounts: if the row has not those of this person either, the budget refuses until it was changed.
+ * if that is not known. A run that is retried has a budget of its own, of which nothing is spent. A refusal by the
+ * budget of a person has no amounts. If `row` has none of this person either, it is taken to refuse until changed.
  */
 export function isStillUsedUp(refusal: BudgetRefusal, row: BudgetRow | null): boolean {
   const limit = row?.limit_micro ?? refusal.limit_micro ?? null
-  // The row of a budget of each person or agent has what another one has spent.
+  // The row of a budget for each person or agent has the amounts of the one that has spent most, which may be another.
   const isOfOne = row !== null && (row.scope === 'workspace' || row.subject_id !== null)
   const spentThen = refusal.spent_micro ?? null
   const spent = isOfOne ? Math.max(row.spent_micro, spentThen ?? 0) : spentThen

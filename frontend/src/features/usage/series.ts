@@ -1,4 +1,4 @@
-/** The rows of a chart: one colour for each of the largest groups, and one for the others. Pure functions. */
+/** The series of a chart, each with a colour: the largest groups, and all others together. Pure functions. */
 import type { UsageRow } from '@/api'
 
 const MAX_SERIES = 5
@@ -11,7 +11,7 @@ export interface Series {
 }
 
 const colours = ['--face-1', '--prod-solid', '--face-2', '--face-3', '--writing-solid']
-/** The key of the row that the server makes of all groups without rows of their own by day. */
+/** The key of the row of a day in which the server adds up all groups that have no rows by day of their own. */
 export const OTHERS_KEY = 'others'
 export const OTHERS_COLOUR = '--line-control'
 

@@ -47,8 +47,8 @@ const missingTexts: Partial<Record<ProviderField['label'], PlainTextKey>> = {
 }
 
 /**
- * Returns the choices: offers without a key first, then the providers, then any other server. A person's own model is none of
- * the operator's or the demo model.
+ * Returns the choices: offers without a key first, then the providers, then any other server. For a person's own model,
+ * the operator's model, the demo model and providers that are not allowed are left out.
  */
 function useChoices({ workspaceId, providers: allowed }: Pick<ModelFormProps, 'workspaceId' | 'providers'>) {
   const { t } = useTexts()

@@ -16,7 +16,7 @@ interface RenderContext {
   /** Whether the token is a top-level block, which has the direction of its own text. */
   isTop: boolean
   isInLink: boolean
-  /** Whether the text after this part is still streaming. */
+  /** Whether the text is still streaming and this part is its last. */
   isGrowing: boolean
 }
 

@@ -3,7 +3,7 @@
  * table of the package would add 15 kB to the first load.
  */
 
-/** The length of the longest text with a named entity, in UTF-16 units. */
+/** The length of the longest text that a named entity stands for, in UTF-16 units. */
 const MAX_LENGTH = 2
 
 const element = document.createElement('i')

@@ -14,7 +14,7 @@ function parseUrl(href: string): URL | null {
   }
 }
 
-/** Returns the host to show beside a link; null for a URL that may not be a link. */
+/** Returns the host to show beside a link, of a `mailto:` link the address; null for a URL that may not be a link. */
 export function getHost(href: string): string | null {
   const url = parseUrl(href)
   if (!url) return null
@@ -29,7 +29,7 @@ function decode(text: string): string {
   }
 }
 
-/** Returns whether the text of a link is its own URL, and does not merely contain the host. */
+/** Returns whether the text of a link is this host or a URL of it, and does not merely contain the host. */
 export function isTextOfHost(text: string, host: string): boolean {
   const start = text.trim().replace(/^https?:\/\//i, '')
   return (start.split(/[/?#]/)[0] ?? '').toLowerCase() === host.toLowerCase()

@@ -30,7 +30,10 @@ export function wouldReportToItself(agents: readonly AgentSummaryRow[], id: stri
   return false
 }
 
-/** Returns the parent that an agent gets when it is moved out (left) or in (right: under the sibling before it); undefined: none. */
+/**
+ * Returns the parent that an agent gets when it is moved out (left) or in (right: under the sibling before it). Null:
+ * it reports to nobody; undefined: it cannot be moved in this direction.
+ */
 export function findNewParent(rows: readonly TreeRow[], id: string, to: 'left' | 'right'): string | null | undefined {
   const index = rows.findIndex(row => row.agent.actor.id === id)
   const row = rows[index]

@@ -9,8 +9,11 @@ const TYPE = 'application/x-atelier-agent'
 /** The id of the place at the end of the list, for an agent that is to report to nobody. */
 const TOP = ''
 
-/** Returns the handlers by which editors move an agent in the list: by dragging it to another one, or by Alt and the arrow keys.
- * `topProps` are those of the place for an agent that is to report to nobody; null unless one is dragged that reports to another. */
+/**
+ * Returns the handlers by which editors move an agent in the list: by dragging it to another one, or by Alt and the
+ * arrow keys. `topProps` are the handlers of the place where an agent is dropped that is to report to nobody. They are
+ * null unless an agent that reports to another one is dragged.
+ */
 export function useAgentDrag(workspaceId: string, agents: readonly AgentSummaryRow[]) {
   const client = useQueryClient()
   const [dragged, setDragged] = useState<string | null>(null)

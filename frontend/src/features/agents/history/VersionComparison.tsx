@@ -52,7 +52,7 @@ function MissingVersion({ isReading }: { isReading: boolean }) {
   return <p className={cx(layout.pad, 'muted')}>{t('noSuchVersion')}</p>
 }
 
-/** The comparison of two versions, with a button to restore the older one. */
+/** The comparison of two versions, with a button to restore one of them. */
 export function VersionComparison(props: VersionComparisonProps) {
   const { agent, versions, isReading, pair, chat, onPick, replies } = props
   const { t } = useTexts()

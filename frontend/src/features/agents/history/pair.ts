@@ -1,6 +1,6 @@
 /** The pair of versions to compare, as the URL holds it. Pure functions. */
 
-/** `a` is the older version (0: empty content), `chat` the chat that the reader came from, in which a restore posts a message. */
+/** The versions `a` (0: empty content) and `b`, and the chat the reader came from, where a restore posts a message. */
 export interface HistorySearch {
   a?: number
   b?: number
@@ -33,7 +33,7 @@ export function getPair(search: HistorySearch, production: number): Pair {
   return { a: search.a ?? b - 1, b }
 }
 
-/** Returns the version of the pair that can be restored: the one that is not production, or null. */
+/** Returns the version of the pair that can be restored: `b`, or `a` if `b` is production; null if neither can. */
 export function findRestorable({ a, b }: Pair, production: number): number | null {
   if (b !== production) return b
   return a > 0 && a !== production ? a : null

@@ -49,7 +49,7 @@ interface StaleBannerProps {
   onCompare: (() => void) | null
 }
 
-/** A newer version was saved after this draft was started. */
+/** Production is newer than the base version of the draft. */
 export function StaleBanner({ base, production, onCompare }: StaleBannerProps) {
   const { t } = useTexts()
   return (

@@ -8,7 +8,7 @@ import { PathLink } from '@/ui/PathLink'
 import type { Workshop } from './draftSession'
 import workshopStyles from './Workshop.module.css'
 
-/** `rebase` shows the changes of a newer production beside the changes of the draft. */
+/** `rebase` shows the changes of a newer production, or the changes of the draft. */
 export type WorkshopView = 'write' | 'production' | 'applied' | 'rebase'
 
 interface LayerBarProps {
@@ -29,7 +29,7 @@ export function LayerBar(props: LayerBarProps) {
   const { agent, workshop, nameOf, me, view, onView } = props
   const { t } = useTexts()
   const { draft, applied, writer } = workshop
-  // Also true while this person edits the draft in another tab.
+  // Unlike `workshop.isMine`, also true after a conflict with another tab in which this person edits the draft.
   const isMine = workshop.save !== null
   const until = isMine ? draft?.lock_expires_at : writer?.until
   return (

@@ -101,7 +101,7 @@ interface PageProps {
 function Page({ id, workspaceId, onRemove }: PageProps) {
   const { t } = useTexts()
   const query = useFile(workspaceId, id)
-  // A file of a chat is no page either, also if the reader is in that chat.
+  // A file of a chat is not a knowledge page, even if the reader is in that chat.
   const isMissing = isNotFound(query.error) || (query.data && query.data.chat_id !== null)
   if (!query.data && !isMissing) return <Loading query={query} lines={1} />
   const Icon = query.data && !isMissing ? iconOf(query.data.kind) : FileX

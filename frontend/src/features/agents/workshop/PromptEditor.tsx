@@ -20,7 +20,7 @@ export interface PromptHandle {
 interface PromptEditorProps extends PromptEvents {
   text: string
   isReadOnly: boolean
-  /** Whether the text is being edited, here or by another person; it is styled accordingly. */
+  /** Whether this person is editing the text. Otherwise it is styled as read-only. */
   isBeingEdited: boolean
   lowerLayers: LowerLayers
   /** The caret of another person who is editing. */

@@ -15,8 +15,10 @@ import type { SourceMark } from './provenanceGutter'
 import { formatContributors } from './SourcesPanel'
 import workshopStyles from './Workshop.module.css'
 
-/** Returns where the parts of a merged draft are in its current text, and the present choice of each conflict; null for a draft that
- * was not merged. */
+/**
+ * Returns where the segments of a draft are in its current text, and the present choice of each conflict; null for a
+ * draft without provenance.
+ */
 export function useSources({ draft, content }: Workshop): Sources | null {
   const provenance = draft?.provenance ?? null
   return useMemo(() => (provenance ? findSources(provenance, content) : null), [provenance, content])
@@ -30,7 +32,7 @@ interface ViewSwitchProps {
   onView(view: WorkshopView): void
 }
 
-/** The choice of what the prompt tab shows: the text, or its changes to a lower layer. */
+/** The choice of what the prompt tab shows: the text, or its differences from a lower layer. */
 export function ViewSwitch({ agent, workshop, view, isStale, onView }: ViewSwitchProps) {
   const { t } = useTexts()
   const { production, content, draft, applied } = workshop
@@ -84,7 +86,7 @@ interface PromptViewProps {
   ref: Ref<PromptHandle>
 }
 
-/** The prompt of the draft: the editor, or the changes to a lower layer. */
+/** The prompt of the draft: the editor, or the differences from a lower layer. */
 export function PromptView(props: PromptViewProps) {
   const { workshop, view, writerName, sources, canStartEditing, onStartEditing, onApply, onSave, ref } = props
   const { content, production, draft, applied, isMine, caret, edit } = workshop

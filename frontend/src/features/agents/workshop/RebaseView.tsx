@@ -19,7 +19,10 @@ interface RebaseViewProps {
   onDone(): void
 }
 
-/** The changes of production since the draft was started, and the changes of the draft. The writer merges them or keeps the draft as it is. */
+/**
+ * The changes of production since the base version of the draft, or the changes of the draft. The writer merges both,
+ * or keeps the draft as it is.
+ */
 export function RebaseView({ agent, draft, workshop, actions, onDone }: RebaseViewProps) {
   const { t } = useTexts()
   const [side, setSide] = useState<'theirs' | 'mine'>('theirs')

@@ -14,7 +14,7 @@ interface WorkshopHeaderProps {
   chatId: string
   workspace: WorkspaceRow
   agent: AgentRow
-  /** The other agents of this chat that can be opened here. */
+  /** The agents of this chat that can be opened here, also the open one. */
   agents: readonly ActorRow[]
   onAgent(id: string): void
   onClose(): void

@@ -27,7 +27,7 @@ interface WorkshopPanelProps {
   chatId: string
   workspace: WorkspaceRow
   agent: AgentRow
-  /** The other agents of this chat that can be opened here. */
+  /** The agents of this chat that can be opened here, also the open one. */
   agents: readonly ActorRow[]
   me: ActorRow
   findActor(id: string): ActorRow | null

@@ -1,4 +1,4 @@
-/** The actions on a draft. Each stores all edits first. */
+/** The actions on a draft. Those that need the text of the draft store all edits of this person first. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import {
@@ -35,9 +35,9 @@ export interface DraftActions {
   elsewhere: OtherDraft | null
   /** Releases the lock of the other draft, whose text is kept, and acquires this one. */
   closeElsewhere(): Promise<DraftRow | null>
-  /** Returns null and shows the error when the lock could not be acquired. */
+  /** Acquires the lock, and stores `content` if it is given. Returns null and shows the error when that failed. */
   acquire(content?: SpecContent): Promise<DraftRow | null>
-  /** Returns null and shows the error when the draft could not be applied. */
+  /** Applies the draft. Returns null and shows the error when that failed. */
   apply(): Promise<DraftRow | null>
   /**
    * Saves the draft as the next version. Returns null while another action runs, and when the text could not be stored before.
@@ -48,7 +48,10 @@ export interface DraftActions {
   suggest(note: string): Promise<boolean>
   /** Makes a suggestion of a lost text. */
   suggestLostText(lost: LostText, note: string): Promise<boolean>
-  /** Makes production the base of the draft, with its changes merged in or with the text as it is. */
+  /**
+   * Makes production the base of the draft. With `mergeProduction`, its changes are merged in; otherwise the text stays
+   * as it is.
+   */
   rebase(mergeProduction: boolean): Promise<DraftRow | null>
   discard(): Promise<void>
   release(): Promise<void>

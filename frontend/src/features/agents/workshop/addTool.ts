@@ -9,7 +9,7 @@ const readDraft = (chatId: string, agentId: string): Promise<DraftRow | null> =>
   })
 
 /**
- * Adds a tool to the draft of an agent in a chat, whose lock this person acquires, or has already. Throws `ApiError`:
+ * Adds a tool to an agent's draft in a chat. This person acquires the lock, or holds it already. Throws `ApiError`:
  * `draft_locked` if another person is editing it, `other_draft_locked` if this person is editing another draft.
  */
 export async function addToolToDraft(chatId: string, agent: AgentRow, tool: string, personId: string): Promise<void> {

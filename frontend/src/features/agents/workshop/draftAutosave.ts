@@ -134,7 +134,10 @@ function buildInitialState(draftKey: DraftKey, row: DraftRow): { state: Autosave
   }
 }
 
-/** Shows edits that an earlier load of this page did not store, unless they are stored now, as a lost text. Only while this person is not editing. */
+/**
+ * While this person is not editing: keeps as a lost text the edits that an earlier load of this page could not store,
+ * unless they have been stored since.
+ */
 function useAbandonedEdits(
   {
     draftKey,

@@ -61,7 +61,7 @@ export function takePendingEdits(draftKey: DraftKey): PendingEdits | null {
   return pending
 }
 
-/** Returns whether unsaved edits can be resumed: the draft is unchanged, or has only received the text in flight. */
+/** Returns whether unsaved edits can be resumed: the draft is unchanged, or has changed only by the last request. */
 export function canResume(pending: PendingEdits, row: DraftRow): boolean {
   if (pending.draftId !== row.id) return false
   if (pending.revision === row.revision) return true

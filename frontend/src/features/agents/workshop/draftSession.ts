@@ -16,6 +16,7 @@ export interface Workshop {
   /** The displayed content: this person's edits, another person's edits as they arrive, or production. */
   content: SpecContent
   caret: number | null
+  /** Whether this person is editing. False after a text was lost, until editing resumes. */
   isMine: boolean
   /** Another person who is editing. */
   writer: { id: string; until: string } | null

@@ -1,4 +1,6 @@
-/** A gutter that shows which layer last changed a line: an amber bar for the applied draft, a blue one for unsaved edits. */
+/**
+ * A gutter that shows which layer last changed a line: an amber bar for the applied draft, blue for edits not applied.
+ */
 import { Chunk } from '@codemirror/merge'
 import {
   ChangeSet,

@@ -59,7 +59,7 @@ function replaceSegments(
   )
 }
 
-/** Returns the layer of the contributors: suggestions for a merge, otherwise editing. */
+/** Returns the layer whose colour marks the contributors. */
 export const getOriginLayer = (provenance: Provenance) => (provenance.origin === 'merge' ? 'suggestion' : 'writing')
 
 /** The segments of a draft, located in its current text. */

@@ -1,4 +1,4 @@
-/** A gutter with the contributors of each line, for a text that is merged from several people's suggestions. */
+/** A gutter with the contributors of each line, for a draft with provenance. */
 import { type Extension, RangeSet, RangeSetBuilder, StateEffect, StateField, type Text } from '@codemirror/state'
 import { GutterMarker, gutter } from '@codemirror/view'
 

@@ -91,7 +91,7 @@ export const AgentReply = memo(function AgentReply(props: AgentReplyProps) {
   )
 })
 
-/** The parts of a reply. Until the streams of its sub-agents are loaded, it is shown without them. */
+/** The parts of a reply. Until the code that shows sub-agents is loaded, they are left out. */
 function ReplyBody(props: ComponentProps<typeof ReplyWithSubAgents>) {
   const parts = props.parts.map(part => <PartView key={part.key} part={part} isFinished={props.isFinished} />)
   if (props.subAgents.length === 0) return parts

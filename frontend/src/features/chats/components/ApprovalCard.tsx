@@ -26,7 +26,10 @@ const reasons: Record<NonNullable<ApprovalAsked['reason']>, PlainTextKey> = {
   outside: 'approval.whyOutside',
 }
 
-/** A call, or a question of an agent, that waits for a person. All its words are ours; what the model wrote is shown as data. */
+/**
+ * A call, or a question of an agent, that waits for a person. A call is described by texts of this app; its arguments
+ * are shown as data.
+ */
 export function ApprovalCard({ row }: { row: ApprovalAskedRow }) {
   const { me, isEditor } = useChat()
   const { decide, isDeciding, problems } = useDecide(row)
@@ -46,8 +49,9 @@ export function ApprovalCard({ row }: { row: ApprovalAskedRow }) {
 }
 
 /**
- * Returns a function that decides once, however often it is called. The card goes when the decision arrives as a frame.
- * `problems`: why the tool does not accept the edited arguments; null if it was not asked.
+ * Returns a function that sends one decision, however often it is called, unless the request fails. The card disappears
+ * when the decision arrives as a frame. `problems`: why the server rejected the edited arguments; null if it has not
+ * rejected them.
  */
 function useDecide({ id, payload }: ApprovalAskedRow) {
   const [isDeciding, setDeciding] = useState(false)

@@ -22,7 +22,7 @@ export function WhoDecides({ payload }: { payload: ApprovalAsked }) {
   return <span className={styles.who}>{text}</span>
 }
 
-/** The time until a decision counts as refused; it changes every minute. */
+/** The time until the call or the question expires; it changes every minute. */
 export function Expiry({ at }: { at: string }) {
   const { t } = useTexts()
   const [now, setNow] = useState(Date.now)

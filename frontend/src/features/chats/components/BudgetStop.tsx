@@ -23,7 +23,7 @@ export function BudgetStop({ status, refusal }: BudgetStopProps) {
   const { isRetrying, retry } = useRetry(status)
   const budgets = useBudgets(workspaceId).data
   const row = budgets?.find(each => each.id === refusal.budget_id) ?? null
-  // Drawn again when the next period begins.
+  // Renders again when the next period begins.
   const isThisPeriod = useIsFuture(refusal.ends_at) || !refusal.ends_at
   // A retry works for the person who asks for it, so the budget of another person does not limit it.
   const isMine = refusal.scope !== 'person' || !refusal.subject_id || refusal.subject_id === me

@@ -5,7 +5,7 @@ import { Loading } from '@/ui/Loading'
 import { parseDiff } from '../lineDiff'
 import systemStyles from './System.module.css'
 
-/** The lines and the settings that a change changed. */
+/** The lines of the prompt and the settings that changed in this chat when a draft was applied. */
 export function ChangedLines({ row }: { row: SystemMessageRow }) {
   const { t } = useTexts()
   const diff = useAppliedDiff(row.chat_id, row.id)

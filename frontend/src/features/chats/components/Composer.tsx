@@ -221,7 +221,7 @@ function NextContextLine() {
   )
 }
 
-/** As text, so that equal values are the same. */
+/** Returns the context as JSON text, because the component renders again for each new object. */
 function selectNextContext({ log, firstLoadedSeq }: ChatState): string | null {
   const next = findNextContext(log, firstLoadedSeq)
   return next && JSON.stringify(next)

@@ -25,7 +25,7 @@ interface CostTreeProps {
   onClose(): void
 }
 
-/** The cost of a reply: of each of its runs, the limit of one run, and who pays. */
+/** The cost of a reply and of each of its runs, the budget that limits the reply, and who pays. */
 export function CostTree({ anchor, root, subAgents, results, active, onClose }: CostTreeProps) {
   const { t } = useTexts()
   const { workspaceId, findActor } = useChat()

@@ -18,7 +18,7 @@ interface LazyProseProps {
   growing?: boolean
 }
 
-/** Markdown. The plain text is shown until the parser is loaded, or if it cannot be. */
+/** A text in Markdown. It is shown as plain text until the parser is loaded, or if the parser cannot be loaded. */
 export function LazyProse(props: LazyProseProps) {
   return (
     <div className={proseStyles.prose} data-prose lang={detectLanguage(props.text)}>

@@ -73,7 +73,7 @@ export function useFormatLine(): (row: MessageRow | undefined) => string {
   )
 }
 
-/** The message that this one replies to, in one line. `count`: how many messages it answers, of which this is the first. */
+/** The message that a reply quotes, in one line. `count`: how many messages the reply answers, the quoted one first. */
 export function Quote({ id, count = 1 }: { id: string; count?: number }) {
   const { t } = useTexts()
   const { findMessage, findActor, goTo } = useChat()

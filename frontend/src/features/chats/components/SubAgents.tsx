@@ -1,4 +1,4 @@
-/** The streams of sub-agents in the reply of the agent that gave them their tasks. */
+/** What sub-agents do, as foldable blocks in the reply of the agent that gave them their tasks. */
 import {
   Check,
   ChevronDown,
@@ -114,11 +114,11 @@ interface NestedPartsProps {
   parts: readonly Part[]
   isFinished: boolean
   subAgents: readonly SubAgent[]
-  /** The names of the agents above them. */
+  /** The names of the agents above the sub-agents, joined by `›`. */
   above: string
-  /** The task of the agent whose parts they are; null if it is not a sub-agent, or if its task is unknown. */
+  /** The task of the agent that wrote the parts; null if it is not a sub-agent, or if its task is unknown. */
   task?: Task | null
-  /** What is shown above the first of them. */
+  /** What is shown above the first sub-agent. */
   head?: ReactNode
 }
 
@@ -166,10 +166,10 @@ interface SubAgentBlockProps {
   result?: SubAgentResult | null
 }
 
-/** From this depth on, streams are not indented further. */
+/** From this depth on, the blocks of sub-agents are not indented further. */
 const DEEP = 4
 
-/** The stream of one sub-agent: its head, and its parts while it works or when it is unfolded. */
+/** The block of one sub-agent: its head, and its parts while it works or when it is unfolded. */
 const SubAgentBlock = memo(function SubAgentBlock({
   subAgent,
   above,
@@ -312,7 +312,7 @@ function TaskFiles({ ids }: { ids: readonly string[] }) {
   )
 }
 
-/** The button at the head of a stream, which folds it. The arrow keys do so, too; with Shift, for all streams of the reply. */
+/** The button at the head of a block, which folds or unfolds it. So do ← and →; with Shift, for all of the reply. */
 function StreamToggle({ subAgent, isOpen, children }: { subAgent: SubAgent; isOpen: boolean; children: ReactNode }) {
   const { findActor } = useChat()
   const { setOpen, setAllOpen } = useContext(FoldingContext)
@@ -459,7 +459,7 @@ const stateTexts = {
   stopped: 'subAgents.stopped',
 } as const
 
-/** The number of sub-agents by their states, above the first of several, and a button that folds all. */
+/** The line above several sub-agents: how many are in each state, and a button that folds or unfolds all. */
 function TreeLine({ subAgents, rows }: { subAgents: readonly SubAgent[]; rows: readonly MessageRow[] }) {
   const { t } = useTexts()
   const { chatId } = useChat()

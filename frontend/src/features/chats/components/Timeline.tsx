@@ -64,6 +64,7 @@ export function Timeline({ items, messages, part, reading, target, goTo, ref }: 
   const scroller = useRef<HTMLDivElement>(null)
   const virtual = useRef<VirtualizerHandle>(null)
   const isNewest = part.range === null
+  // The first item is usually a day divider, whose key stays the same when older messages of that day are added.
   const { isShifting, loadIfNear } = usePaging(part, items[1]?.key ?? items[0]?.key ?? '', scroller)
   const { isAtEnd, toEnd, onScroll, onMove, onPress, stopSticking } = useStickToEnd(scroller, isNewest)
   const unreadIndex = useMemo(

@@ -6,7 +6,7 @@ import { ServerAnswer } from './ServerAnswer'
 import styles from './ToolCallPart.module.css'
 import { WebPageResult } from './WebPageResult'
 
-/** The result of a tool that is drawn instead of its text. */
+/** The result of a tool call, built from its structured data instead of its text. */
 export function ToolResult({ data }: { data: ToolData }) {
   switch (data.kind) {
     case 'http_response':

@@ -16,7 +16,10 @@ interface VersionProps {
   agentId: string | null
 }
 
-/** The stamp of a reply: `v7` with a ring, or `draft r3 · Bob` with a disc. A click shows the spec that answered, of a public agent its page. */
+/**
+ * The stamp of a reply: `v7` with a ring, or `draft r3 · Bob` with a disc. A click shows the spec that answered; for a
+ * public agent, it opens the page of the agent.
+ */
 export function VersionBadge({ stamp, agentId }: VersionProps) {
   const { t } = useTexts()
   const { workspaceId, findActor, openWorkshop, publicAgentPath, onGo } = useChat()

@@ -152,7 +152,7 @@ interface AgentGroupProps {
   showsReasons?: boolean
 }
 
-/** The agents on which the message has the same effect, between two texts that say which. Nothing without agents. */
+/** The agents on which the message has the same effect, between two texts that say which; nothing if there are none. */
 function AgentGroup({ wakes, icon, textBefore, textAfter, showsReasons }: AgentGroupProps) {
   const { t } = useTexts()
   if (wakes.length === 0) return null

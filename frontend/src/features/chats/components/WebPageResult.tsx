@@ -9,7 +9,7 @@ import toolCallPartStyles from './ToolCallPart.module.css'
 /** Handles in the text of a web page are not mentions. */
 const noNames = () => null
 
-/** Lists notes on which part of the page the text is. */
+/** Lists notes that say which part of the page is shown. */
 function listNotes({ text, start, end, total, is_cut: isCut }: WebPage, t: Texts['t']): string[] {
   const [from, to, all] = [formatNumber(start), formatNumber(end), formatNumber(total)]
   const isPart = start > 0 || end < total

@@ -24,7 +24,7 @@ interface ContextLineProps {
   goTo(messageId: string): void
 }
 
-/** In the composer of a long chat: what the next answer reads of it. It opens the details. */
+/** Says in the composer of a long chat what the next answer reads of the chat. A click opens the details. */
 export function ContextLine({ chatId, workspaceId, next, settingsPath, onGo, goTo }: ContextLineProps) {
   const { t } = useTexts()
   const [isSummaryOpen, setSummaryOpen] = useState(false)

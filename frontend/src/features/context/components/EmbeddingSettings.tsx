@@ -85,7 +85,7 @@ function Progress({ row }: { row: EmbeddingModelRow }) {
   )
 }
 
-/** The stored provider, which has embeddings. */
+/** Returns the stored provider. The server has accepted it, so it is one that has embeddings. */
 const getProvider = (stored: ModelRow) => stored.provider as ProviderName
 
 const getInitialName = (stored: ModelRow | null | undefined, provider: ProviderName) =>

@@ -158,7 +158,7 @@ function Sentence({ sentence, goTo, actions }: Omit<SectionsProps, 'summary'> & 
   )
 }
 
-/** The corrections of a sentence before the present one, or all that were undone. */
+/** The corrections of a sentence that are not in force: a later one has replaced them, or they were undone. */
 function EndedCorrections({ sentence }: { sentence: SentenceRow }) {
   const { t } = useTexts()
   const ended = sentence.ended

@@ -134,7 +134,7 @@ function NotificationText({ row, origin, kind }: NotificationTextProps) {
   )
 }
 
-/** What the listener stored as `excerpt`: a text, title, name, host or amount; for a failed merge an error code. */
+/** What the server stored as `excerpt`: a text, title, name, host or amount; for a failed merge an error code. */
 function Excerpt({ row }: Pick<NotificationItemProps, 'row'>) {
   const text = row.type === 'merge_failed' ? getCodeText(row.excerpt) : row.excerpt
   return (

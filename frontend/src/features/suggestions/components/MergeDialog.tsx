@@ -28,7 +28,7 @@ import suggestionsStyles from './Suggestions.module.css'
 
 interface MergeDialogProps {
   workspaceId: string
-  /** Suggestions for one agent. A single one is accepted without a merge. */
+  /** Suggestions for one agent. A single one is accepted: it is merged alone. */
   rows: readonly ListedSuggestionRow[]
   me: ActorRow
   findActor(id: string): ActorRow | null
