@@ -215,7 +215,7 @@ class ActorAdmin(ReadOnlyAdmin):
         is_available=is_person,
     )
     def sign_out(self, person: Actor, operator: Actor) -> None:
-        actors.end_sessions_of(operator, person.pk)
+        actors.end_sessions_as_operator(operator, person.pk)
 
     @service_action(
         _("Revoke all API tokens"),

@@ -16,7 +16,7 @@ from rest_framework.request import Request
 
 from actors import services as actors
 from actors.models import CAN_USE_TOKENS, TOKEN_PREFIX, VIEWING_KEY, Actor, ApiToken, Kind, Viewing
-from actors.operators import list_permissions, may_view
+from actors.operators import list_permissions, may_view_as
 from actors.prepared_queries import PERSON, TOKEN
 from actors.rates import get_anonymous_bucket, throttle
 from common.errors import Code, Forbidden
@@ -56,7 +56,7 @@ def list_viewings(ids: Collection[Any]) -> list[Viewing]:
     return [
         viewing
         for viewing in Viewing.objects.running().filter(pk__in=ids)
-        if may_view(viewing.operator, viewing.person)
+        if may_view_as(viewing.operator, viewing.person)
     ]
 
 
@@ -69,7 +69,7 @@ def build_viewing_error() -> Forbidden:
     )
 
 
-def replace_by_viewed_person(request: Request, session: SessionBase, operator: Any) -> tuple[Any, Viewing | None]:
+def get_acting_person(request: Request, session: SessionBase, operator: Any) -> tuple[Any, Viewing | None]:
     """Return the person as whom a session acts, and the viewing if an operator views as another person in it.
 
     Raises `Forbidden` (`viewing`) for a request that could change something, except the request that ends the viewing.
@@ -94,7 +94,7 @@ class BrowserSession(SessionAuthentication):
         found = super().authenticate(request)
         if found is None:
             return None
-        person, viewing = replace_by_viewed_person(request, request._request.session, found[0])
+        person, viewing = get_acting_person(request, request._request.session, found[0])
         named = request.META.get("HTTP_X_ATELIER_PERSON")
         return None if named and named != str(person.pk) else (person, viewing)
 
@@ -103,17 +103,17 @@ class BrowserSession(SessionAuthentication):
 
 
 class AppSession(XSessionTokenAuthentication):  # type: ignore[misc]  # allauth has no types
-    """allauth's session token in the `X-Session-Token` header, for programs."""
+    """allauth's session token in the `X-Session-BearerToken` header, for programs."""
 
     def authenticate(self, request: Request) -> tuple[Any, Any] | None:
         found = super().authenticate(request)
         if found is None:
             return None
-        person, viewing = replace_by_viewed_person(request, found[1], found[0])
+        person, viewing = get_acting_person(request, found[1], found[0])
         return person, viewing or found[1]
 
     def authenticate_header(self, request: Request) -> str:
-        return "X-Session-Token"
+        return "X-Session-BearerToken"
 
 
 def parse_bearer_token(header: str) -> str | None:
@@ -138,7 +138,7 @@ def find_tokens(texts: Collection[str]) -> dict[str, ApiToken]:
     return {by_digest[token.digest]: token for token in tokens if not token.has_expired}
 
 
-class Token(BaseAuthentication):
+class BearerToken(BaseAuthentication):
     """The API token of a person or an agent in `Authorization: Bearer atl_…`.
 
     An invalid token is refused, even if the request also has a valid session (SEC7).

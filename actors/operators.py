@@ -12,7 +12,7 @@ from common.operators import may_operate
 from events import audit
 from events.publish import publish_rights_changed
 
-TABLES = (
+APP_LABELS = (
     "workspaces",
     "actors",
     "tools",
@@ -80,14 +80,14 @@ def list_permissions(person: Actor) -> QuerySet[Permission]:
     They are computed instead of stored with the group, so that they include tables that an update of Atelier has added.
     """
     levels = set(person.groups.values_list("name", flat=True))
-    known = Permission.objects.filter(content_type__app_label__in=TABLES)
+    known = Permission.objects.filter(content_type__app_label__in=APP_LABELS)
     wanted = Q(codename__startswith="view_")
     if Level.OPERATOR.value in levels:
         wanted |= Q(codename__startswith="change_") | Q(codename__regex=r"^(add|delete)_[a-z]+grant$")
     return known.filter(wanted) if levels & {Level.READER.value, Level.OPERATOR.value} else known.none()
 
 
-def may_view(operator: Actor, person: Actor) -> bool:
+def may_view_as(operator: Actor, person: Actor) -> bool:
     """Return whether an operator may view as this person: another one, whose account the operator may change."""
     is_manageable = operator.is_superuser or not (person.is_staff or person.is_superuser)
     return person.is_human and person.pk != operator.pk and is_manageable and may_operate(operator, Actor)

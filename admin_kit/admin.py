@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from admin_kit.audit_objects import audit_object
+from admin_kit.audit_objects import link_audited_object
 from admin_kit.changelist import CreatedWithinFilter
 from admin_kit.links import id_column, link_column
 from admin_kit.model_admin import ReadOnlyAdmin
@@ -39,7 +39,7 @@ class AuditRecordAdmin(ReadOnlyAdmin):
         "at",
         "action",
         link_column("actor"),
-        audit_object,
+        link_audited_object,
         id_column("workspace_id", "workspaces.workspace", _("workspace")),
         link_column("on_behalf_of"),
     )
@@ -49,7 +49,7 @@ class AuditRecordAdmin(ReadOnlyAdmin):
     search_help_text = _("An action such as run.stopped, a name, or the id of a person, an object or a workspace")
     search_id_fields = ("object_id", "workspace_id", "actor_id")
     sortable_by = ()
-    readonly_fields = (audit_object, id_column("workspace_id", "workspaces.workspace", _("the workspace")))
+    readonly_fields = (link_audited_object, id_column("workspace_id", "workspaces.workspace", _("the workspace")))
 
     def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> tuple[Any, bool]:
         """Find an action by its index, like an id."""

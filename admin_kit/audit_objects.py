@@ -25,7 +25,7 @@ def find_model_label(record: AuditRecord) -> str:
 
 
 @admin.display(description=_("object"))
-def audit_object(record: AuditRecord) -> str:
+def link_audited_object(record: AuditRecord) -> str:
     """Link to the object of an audit record."""
     label = find_model_label(record)
     if record.object_id is None or not label:

@@ -42,13 +42,14 @@ class AgentVerb(StrEnum):
     VIEW_AS_AGENT = "view_as_agent"
 
 
-READERS = frozenset({AgentVerb.SEE, AgentVerb.CHAT})
+READER_VERBS = frozenset({AgentVerb.SEE, AgentVerb.CHAT})
 ROLE_VERBS = {
     Role.EDITOR.value: frozenset(AgentVerb) - {AgentVerb.TAKE_DOWN},
-    Role.SUGGESTER.value: READERS | {AgentVerb.SEE_SPEC, AgentVerb.SEE_MEMORY, AgentVerb.EDIT_DRAFT, AgentVerb.SUGGEST},
-    AGENT: READERS | {AgentVerb.SEE_SPEC},
-    ANYONE: READERS,
-    PUBLISHER: READERS | {AgentVerb.SEE_SPEC, AgentVerb.TAKE_DOWN},
+    Role.SUGGESTER.value: READER_VERBS
+    | {AgentVerb.SEE_SPEC, AgentVerb.SEE_MEMORY, AgentVerb.EDIT_DRAFT, AgentVerb.SUGGEST},
+    AGENT: READER_VERBS | {AgentVerb.SEE_SPEC},
+    ANYONE: READER_VERBS,
+    PUBLISHER: READER_VERBS | {AgentVerb.SEE_SPEC, AgentVerb.TAKE_DOWN},
 }
 CHANGING_VERBS = ROLE_VERBS[Role.EDITOR.value] - ROLE_VERBS[PUBLISHER]
 """What nobody can do with a public agent."""

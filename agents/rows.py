@@ -2,7 +2,7 @@
 
 from actors.models import Actor
 from agents.permissions import AgentVerb, compute_agent_verbs, get_production
-from events.rows import AgentRow, AgentState, AgentSummaryRow, SpecRow, ToolConfigRow
+from events.rows import AgentRow, AgentState, ListedAgentRow, SpecRow, ToolConfigRow
 
 
 def build_agent_row(agent: Actor, *, state: AgentState = "idle") -> AgentRow:
@@ -22,9 +22,9 @@ def _hide_prompt(spec: SpecRow) -> SpecRow:
     return spec.model_copy(update={"prompt": "", "message": "", "tools": tools, "author_id": spec.agent_id})
 
 
-def build_agent_summary_row(agent: Actor, *, state: AgentState) -> AgentSummaryRow:
+def build_agent_summary_row(agent: Actor, *, state: AgentState) -> ListedAgentRow:
     """Build the row of an agent in a list, for the actor for whom it was fetched (`agents_visible_to`, `get_agent_for`)."""
-    return AgentSummaryRow(
+    return ListedAgentRow(
         actor=agent.to_row(),
         state=state,
         verbs=sorted(compute_agent_verbs(agent)),

@@ -19,7 +19,7 @@ from common.clock import now
 from common.errors import Code, NotFound
 from common.sql_constant import SqlConstant
 from events.payloads import SystemPayload
-from events.rows import AgentRow, AgentState, AgentSummaryRow, DiffRow, DraftTrialRow, LockedDraftRow, Stamp
+from events.rows import AgentRow, AgentState, DiffRow, DraftTrialRow, ListedAgentRow, LockedDraftRow, Stamp
 from tools.permissions import get_workspace_tool_for
 from workspaces.permissions import WorkspaceVerb, get_workspace_for, workspaces_visible_to
 
@@ -43,7 +43,7 @@ def list_agents_with_tool(actor: Actor, tool_id: UUID) -> QuerySet[Actor]:
     return agents_visible_to(actor).filter(has_tool, workspace=tool.workspace_id)
 
 
-def build_agent_summary_rows(agents: Sequence[Actor]) -> Iterator[AgentSummaryRow]:
+def build_agent_summary_rows(agents: Sequence[Actor]) -> Iterator[ListedAgentRow]:
     """Build the rows of agents in a list, for the actor for whom they were fetched. Makes one query."""
     states = _find_states([agent.pk for agent in agents], {agent.workspace_id for agent in agents})
     return (build_agent_summary_row(agent, state=states.get(agent.pk, "idle")) for agent in agents)

@@ -25,7 +25,9 @@ def get_approval_for(actor: Actor, approval_id: UUID, verb: ApprovalVerb, *, loc
         approval = approvals.filter(pk=approval_id).first()
         if approval is None:
             raise NotFound("There is no such approval.")
-        is_own = verb == ApprovalVerb.SEE or approval.person_id == actor.pk
-        get_chat_for(actor, approval.chat_id, ChatVerb.SEE if is_own else ChatVerb.DECIDE_ANY_APPROVAL, lock=lock)
+        needs_only_see = verb == ApprovalVerb.SEE or approval.person_id == actor.pk
+        get_chat_for(
+            actor, approval.chat_id, ChatVerb.SEE if needs_only_see else ChatVerb.DECIDE_ANY_APPROVAL, lock=lock
+        )
     # Read after the lock: another person may have decided meanwhile.
     return approvals.get(pk=approval_id) if lock else approval

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from uuid import UUID
 
-from events.rows import Response
+from events.rows import ResponseMode
 
 
 def is_addressed(
@@ -17,4 +17,4 @@ def is_addressed(
     """
     if agent_id in mentioned:
         return True
-    return is_like_person and (agent_id == replied_author_id or response == Response.ALWAYS)
+    return is_like_person and (agent_id == replied_author_id or response == ResponseMode.ALWAYS)

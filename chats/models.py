@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import gettext_noop
 
 from common.models import Identified, ObjectGrant, build_display_name
-from events.rows import MESSAGE_ROWS, AnyRow, ChatRow, LinkRow, MessageRow, ParticipantRow, Response, Role
+from events.rows import MESSAGE_ROWS, AnyRow, ChatRow, LinkRow, MessageRow, ParticipantRow, ResponseMode, Role
 from llm.tokens import estimate_tokens
 from workspaces.models import Workspace
 
@@ -21,7 +21,7 @@ class VersionedRow(models.Model):
     Only `chats.services.save_changes` writes such a row.
     """
 
-    takes_number: ClassVar[bool] = False
+    has_own_version: ClassVar[bool] = False
     """Whether each new row gets a version of its own. Rows of other classes share the last version of the same `save_changes`."""
     ignores_conflicts: ClassVar[bool] = False
     """Whether a new row that conflicts with a stored one is left out instead of being an error."""
@@ -140,7 +140,9 @@ class ChatActor(Identified, VersionedRow):
     actor = models.ForeignKey(
         "actors.Actor", verbose_name=_("actor"), on_delete=models.CASCADE, related_name="participants"
     )
-    response = models.CharField(_("response"), max_length=8, choices=Response.choices, default=Response.MENTIONS)
+    response = models.CharField(
+        _("response"), max_length=8, choices=ResponseMode.choices, default=ResponseMode.MENTIONS
+    )
     # Whether somebody has set `response`. Else it changes when people and agents join (`chats/services/responses.py`).
     is_response_chosen = models.BooleanField(_("is response chosen"), default=False)
     last_read_seq = models.BigIntegerField(_("last read seq"), default=0)
@@ -156,7 +158,7 @@ class ChatActor(Identified, VersionedRow):
         verbose_name_plural = _("participants")
         constraints = [
             models.UniqueConstraint(fields=["chat", "actor"], name="one_participant_per_actor"),
-            models.CheckConstraint(condition=Q(response__in=Response.values), name="response_known"),
+            models.CheckConstraint(condition=Q(response__in=ResponseMode.values), name="response_known"),
         ]
         indexes = [models.Index(fields=["actor", "chat"], condition=Q(ended_at=None), name="participants_by_actor")]
 
@@ -179,7 +181,7 @@ class ChatActor(Identified, VersionedRow):
 class Message(Identified, VersionedRow):
     """A message of a chat's log. `seq` is the chat's version when it was created, and the order of the log."""
 
-    takes_number = True
+    has_own_version = True
 
     chat = models.ForeignKey(
         Chat, verbose_name=_("chat"), on_delete=models.CASCADE, related_name="messages", db_index=False

@@ -17,7 +17,7 @@ MAX_TERMS = 32
 """Words and pairs of a query that are searched; the rest is ignored."""
 MAX_QUERY = 2_000
 """Characters of a query that are read."""
-_RUN = re.compile("[\u2e80-\u2fdf\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
+_CJK_CHARACTERS = re.compile("[\u2e80-\u2fdf\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
 """Characters that are searched in pairs, the same as in the function of the database."""
 
 
@@ -26,9 +26,9 @@ def split_terms(query: str) -> list[str]:
     finds the pairs that begin with it. Makes at most one query, by which the database finds the words."""
     text = unicodedata.normalize("NFKC", query[:MAX_QUERY])
     terms: list[str] = []
-    for run in _RUN.findall(text):
+    for run in _CJK_CHARACTERS.findall(text):
         terms += [quote_term(run[at : at + 2]) for at in range(len(run) - 1)] or [f"{quote_term(run)}:*"]
-    rest = _RUN.sub(" ", text)
+    rest = _CJK_CHARACTERS.sub(" ", text)
     if rest.strip():
         with connection.cursor() as cursor:
             cursor.execute("SELECT unnest(tsvector_to_array(search_words_v1(%s)))", [rest])

@@ -32,7 +32,7 @@ from common.errors import NotFound
 from common.prepared_query import is_any_of
 from common.sql_constant import SqlConstant
 from events.payloads import FoundMessage
-from events.rows import ActorRow, ChatActivityRow, ChatRow, ChatSummaryRow, MessageRow
+from events.rows import ActorRow, ChatActivityRow, ChatRow, ListedChatRow, MessageRow
 from workspaces.models import Workspace
 
 PAGE_BYTES = 512 * 1024
@@ -57,7 +57,7 @@ def list_chats_between_agents(reader: Actor, workspace_id: UUID) -> Any:
     return _annotate_activity(found, reader)
 
 
-def get_chat_summary(*, actor: Actor, chat_id: UUID) -> ChatSummaryRow | None:
+def get_chat_summary(*, actor: Actor, chat_id: UUID) -> ListedChatRow | None:
     """Return the summary of a chat for the list of chats, or null if the actor may not see it."""
     found = list_readable_chats(actor).filter(pk=chat_id)
     return next(iter(build_chat_summaries(_annotate_activity(found, actor))), None)
@@ -102,13 +102,13 @@ def list_activity(participant_ids: Collection[UUID]) -> list[tuple[UUID, ChatAct
     ]
 
 
-def build_chat_summaries(chats: Iterable[Any]) -> list[ChatSummaryRow]:
+def build_chat_summaries(chats: Iterable[Any]) -> list[ListedChatRow]:
     """Return the summaries of chats from `list_chats_with_activity`. Three queries for any number of chats."""
     found = list(chats)
     participants = _list_participants(found)
     last = _get_previews([chat.last_id for chat in found if chat.last_id])
     return [
-        ChatSummaryRow(
+        ListedChatRow(
             chat=_build_titled_row(chat, participants.get(chat.pk, [])),
             participants=participants.get(chat.pk, []),
             unread=chat.unread,

@@ -87,7 +87,9 @@ def assign_model_settings(
     row.default_model, row.revision = default_model, revision + 1
     if key is not None:
         row.encrypted_key = encrypt_for(key, owner=str(row.owner_id), purpose=row.PURPOSE) if key else ""
-        row.key_last4 = key.reveal()[-4:] if len(key.reveal()) > 11 else ""  # four characters reveal too much of a short key
+        row.key_last4 = (
+            key.reveal()[-4:] if len(key.reveal()) > 11 else ""
+        )  # four characters reveal too much of a short key
     return is_other_host
 
 

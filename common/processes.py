@@ -169,7 +169,7 @@ def get_host() -> str:
 
 
 @lru_cache(maxsize=1)
-def get_owner_name() -> str:
+def get_lease_owner() -> str:
     """Return this process as an owner of leases: `host:pid:start`. The start time tells it from a later one with the same id."""
     pid = os.getpid()
     return f"{get_host()}:{pid}:{_get_start_time(pid) or secrets.token_hex(4)}"

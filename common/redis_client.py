@@ -40,7 +40,7 @@ class CircuitBreaker:
         self.is_open = False
         self._retry_at = 0.0
 
-    def allows_call(self) -> bool:
+    def admit_call(self) -> bool:
         """Return whether to send a call. While Redis is unavailable, return true once in `PAUSE_AFTER_FAILURE_SECONDS`: returning
         true starts the next pause."""
         if self.is_open:
@@ -69,7 +69,7 @@ class RedisClient:
 
     def call(self, command: Callable[[redis.Redis], T], default: T) -> T:
         """Return the result of `command(client)`, or the default if Redis is unavailable."""
-        if not self.breaker.allows_call():
+        if not self.breaker.admit_call():
             return default
         if self._client is None or self._url != settings.REDIS_URL:
             self._url = settings.REDIS_URL
@@ -104,7 +104,7 @@ class AsyncRedisClient:
 
     async def call(self, command: Callable[[redis.asyncio.Redis], Awaitable[T]], default: T) -> T:
         """Return the result of `await command(client)`, or the default if Redis is unavailable."""
-        if not self.breaker.allows_call():
+        if not self.breaker.admit_call():
             return default
         if self._client is None:
             self._client = redis.asyncio.from_url(

@@ -74,7 +74,7 @@ def read(request: Request, model: type[T]) -> T:
     try:
         return model.model_validate(request.data, context=JSON)
     except ValidationError as error:
-        raise build_invalid(error) from error
+        raise build_invalid_error(error) from error
 
 
 def read_query(request: Request, model: type[T]) -> T:
@@ -87,7 +87,7 @@ def read_query(request: Request, model: type[T]) -> T:
     try:
         return model.model_validate(request.query_params.dict(), context=QUERY)
     except ValidationError as error:
-        raise build_invalid(error) from error
+        raise build_invalid_error(error) from error
 
 
 def build_query_parameters(model: type[BaseModel]) -> list[OpenApiParameter]:
@@ -113,7 +113,7 @@ def _to_parameter_schema(field: dict[str, Any], components: dict[str, Any]) -> d
     return schema
 
 
-def build_invalid(error: ValidationError) -> Invalid:
+def build_invalid_error(error: ValidationError) -> Invalid:
     """Return the error with one hint for each field, without the input, which may contain a secret."""
     hints = [f"{'.'.join(map(str, e['loc'])) or 'body'}: {e['msg']}" for e in error.errors(include_input=False)[:10]]
     return Invalid(INVALID_REQUEST, hints=hints)
@@ -174,7 +174,7 @@ def _to_app_error(error: Exception) -> AppError | None:
     if isinstance(error, AppError):
         return error
     if isinstance(error, ValidationError):
-        return build_invalid(error)
+        return build_invalid_error(error)
     if isinstance(error, (OperationalError, InterfaceError)):
         return _build_app_error(503, "The database does not answer right now.", Code.UNAVAILABLE)
     if isinstance(error, Http404):

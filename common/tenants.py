@@ -10,7 +10,7 @@ _tenant: ContextVar[str] = ContextVar("tenant", default="")
 
 
 @contextmanager
-def charge_tenant(tenant: UUID) -> Iterator[None]:
+def set_current_tenant(tenant: UUID) -> Iterator[None]:
     """Make this the current tenant, for which limits are counted, in this block and in the asyncio tasks that it starts."""
     token = _tenant.set(str(tenant))
     try:

@@ -23,7 +23,7 @@ LISTENERS: dict[str, list[str]] = {
     ],
     # The order of deletion: rows before those that they refer to.
     "workspaces.hooks.collect_rows_to_purge": [
-        "usage.services.ledger.delete_requests_of_workspace",
+        "usage.services.ledger.remove_sent_requests_of_workspace",
         "notifications.selectors.list_rows_to_purge",
         "webhooks.selectors.list_rows_to_purge",
         "suggestions.selectors.list_rows_to_purge",

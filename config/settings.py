@@ -407,7 +407,7 @@ QUOTAS = {
 }
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "actors.auth.Token",
+        "actors.auth.BearerToken",
         "actors.auth.BrowserSession",
         "actors.auth.AppSession",
     ],

@@ -26,7 +26,7 @@ from llm.sent_requests import Section, SectionKind
 from llm.tokens import estimate_tokens
 from tools.fence import fence_lines
 
-SHARE = 4
+OLDER_DIVISOR = 4
 """Older messages get at most the fourth part of the tokens of a conversation."""
 START_SHARE = 0.7
 """A summary is started when the messages that no summary covers have this part of the tokens of a conversation."""
@@ -37,7 +37,7 @@ MAX_FOUND_CHARACTERS = 1_200
 """Characters of a found message that are added."""
 PINNED_CHARACTERS = (1_200, 600, 300, 150)
 """Characters of a pinned message that are added: the first of these numbers with which all fit, else the last one."""
-PINNED_SHARE = 2
+PINNED_DIVISOR = 2
 """Pinned messages get at most this part of the tokens of older messages (one half) if there is a summary or a found message."""
 TOKENS_PER_MESSAGE = 8
 """What a model reads of a message besides its text: the name of its author, and the form of the request."""
@@ -110,7 +110,7 @@ def build_earlier_context(
 ) -> EarlierContext:
     """Build the text about the older messages of a chat that does not fit into `budget` tokens. `rows`: its newest messages;
     `request`: the text that retrieval looks for; `vector`: its embedding."""
-    share = budget // SHARE
+    share = budget // OLDER_DIVISOR
     kept_from = choose_kept(rows, budget - share)
     summary = find_newest_summary(chat.id) if strategy != "truncate" else None
     if summary is not None and strategy == "summarise":
@@ -127,7 +127,7 @@ def build_earlier_context(
     )
     events = list_important_events(chat.id, kept_from)
 
-    kept_for_others = share - share // PINNED_SHARE if found or sentences else 0
+    kept_for_others = share - share // PINNED_DIVISOR if found or sentences else 0
     lines_of_pinned, left = _choose_pinned(pinned, share - kept_for_others)
     # The best are chosen, and read in the order of the log.
     found = [one for one in found if one.id not in lines_of_pinned]

@@ -143,14 +143,14 @@ def create_messages(chat_id: UUID, count: int, *, facts: Sequence[Fact] = (), se
         lock_chat(chat_id)
         chat = Chat.objects.get(pk=chat_id)
         authors = list(chat.participants.filter(ended_at=None).order_by("pk").values_list("actor_id", flat=True))
-        first, ended_at = chat.version + 1, now()
+        first, newest_at = chat.version + 1, now()
         sql = "COPY chats_message (id, chat_id, seq, version, author_id, type, payload, tokens, created_at) FROM STDIN"
         with connection.cursor() as cursor, cursor.copy(sql) as copy:
             for number, text in enumerate(build_texts(count, seed)):
                 fact = positions.get(number)
                 text = fact.text if fact else text
                 payload: dict[str, Any] = {"text": text, "mentions": [], "wake": "nobody"}
-                at = ended_at - timedelta(seconds=count - number)
+                at = newest_at - timedelta(seconds=count - number)
                 seq, author = first + number, generator.choice(authors)
                 copy.write_row(
                     (

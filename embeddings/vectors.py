@@ -33,7 +33,7 @@ def has_vectors() -> bool:
         return bool(cursor.fetchone()[0])
 
 
-def require_vectors() -> None:
+def ensure_vector_column() -> None:
     """Add the column to the database, if it is missing. Raises `Invalid` if the database has no extension `vector`."""
     with connection.cursor() as cursor:
         cursor.execute(_COLUMN)

@@ -422,8 +422,8 @@ class SystemPayload(Payload):
     touches: list[str] = []
     # The strategy by which an agent reads a long chat from now on.
     strategy: ContextStrategy | None = None
-    # A woken agent: by hand or by a schedule (`reason`). Of a schedule: its id, name and instructions, when it was due, and how many
-    # earlier times were missed.
+    # A woken agent: by hand or by a schedule (`reason`). For a schedule: its id, name and instructions, when it was due, and how
+    # many earlier times were missed.
     reason: Literal["hand", "schedule"] | None = None
     schedule_id: UUID | None = None
     name: str | None = None

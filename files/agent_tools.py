@@ -175,7 +175,7 @@ def read_text(file: File, start: int) -> ToolOutput:
     more = f"\n[The text goes on. Read on with start={end}.]" if end < len(file.text) else ""
     cut = "\n[The file has more text than can be read.]" if file.text_is_cut and not more else ""
     head = f"Characters {start:,} to {end:,} of {len(file.text):,} of “{file.name}”:\n"
-    return ToolOutput(f"{head}{file.text[start:end]}{more}{cut}", quotes_agents=may_be_written_by_agent(file))
+    return ToolOutput(f"{head}{file.text[start:end]}{more}{cut}", quotes_agents=has_possible_agent_text(file))
 
 
 def search_texts(files: QuerySet[File], words: str) -> ToolOutput:
@@ -193,10 +193,10 @@ def search_texts(files: QuerySet[File], words: str) -> ToolOutput:
         for file in found
     ]
     text = "\n".join(lines) or "No file contains this."
-    return ToolOutput(text, quotes_agents=any(may_be_written_by_agent(file) for file in found))
+    return ToolOutput(text, quotes_agents=any(has_possible_agent_text(file) for file in found))
 
 
-def may_be_written_by_agent(file: File) -> bool:
+def has_possible_agent_text(file: File) -> bool:
     """Return whether an agent may have written the text of a file: then no URL in it counts as read (SEC9)."""
     return file.uploaded_by is None or file.uploaded_by.is_agent
 

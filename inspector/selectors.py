@@ -30,7 +30,7 @@ from inspector.rows import (
     Why,
 )
 from llm.endpoints import build_keyless_endpoint, choose_model
-from runs.models import ACTIVE, Run, RunOrigin, RunState, Step
+from runs.models import NOT_ENDED, Run, RunOrigin, RunState, Step
 from runs.permissions import get_run_for
 from runs.runtime.ledger import build_usage_owner
 from runs.selectors import count_runs_ahead
@@ -39,7 +39,7 @@ from usage.rules import read_rules, resolve_model
 from usage.selectors import compute_free_amounts
 
 RunOutcome = Literal["all", "active", "completed", "failed", "stopped"]
-MAX_RUNS_OF_TREE = 200
+MAX_SUB_AGENT_RUNS = 200
 """Runs of sub-agents in a timeline."""
 MAX_EXCERPT_CHARACTERS = 160
 MAX_READ_MESSAGES = 100
@@ -59,7 +59,7 @@ def list_runs_of_agent(
         chats = chats.filter(pk=get_chat_for(actor, chat_id, ChatVerb.SEE).pk)
     runs = Run.objects.filter(agent=agent, chat__in=chats).select_related("chat", "agent", "on_behalf_of")
     if outcome == "active":
-        return runs.filter(state__in=ACTIVE)
+        return runs.filter(state__in=NOT_ENDED)
     return runs if outcome == "all" else runs.filter(state=outcome)
 
 
@@ -226,7 +226,7 @@ def _build_timeline(run: Run, trigger: Message | None, read: Sequence[Message]) 
             seconds=(run.started_at - run.created_at).total_seconds() if run.started_at else None,
             message_id=trigger.id if trigger else None,
         ),
-        *_build_rows_of_tree(run),
+        *_build_rows_of_sub_agents(run),
         *_build_rows_of_read_messages(run, read),
     ]
     if run.ended_at is not None:
@@ -246,9 +246,9 @@ def _build_timeline(run: Run, trigger: Message | None, read: Sequence[Message]) 
     return sorted(rows, key=lambda row: (row.kind == "ended", row.at, row.depth, order.index(row.kind)))
 
 
-def _build_rows_of_tree(run: Run) -> Iterator[TimelineRow]:
+def _build_rows_of_sub_agents(run: Run) -> Iterator[TimelineRow]:
     """Build the rows of the requests to models, calls of tools, sub-agents and waits for people of a run and its sub-agents."""
-    runs = _list_tree(run)
+    runs = _list_with_sub_agents(run)
     depths = {run.id: 0}
     for child in runs[1:]:
         depths[child.id] = depths.get(child.parent_id or run.id, 0) + 1
@@ -329,12 +329,12 @@ def _build_rows_of_read_messages(run: Run, read: Sequence[Message]) -> Iterator[
         )
 
 
-def _list_tree(run: Run) -> list[Run]:
+def _list_with_sub_agents(run: Run) -> list[Run]:
     """Return the run, the runs of its sub-agents, those of their sub-agents, and so on. Not the runs that its messages wake."""
     found, parents = [run], [run.id]
-    while parents and len(found) < MAX_RUNS_OF_TREE:
+    while parents and len(found) < MAX_SUB_AGENT_RUNS:
         children = Run.objects.filter(parent__in=parents).select_related("agent").order_by("pk")
-        level = list(children[: MAX_RUNS_OF_TREE - len(found)])
+        level = list(children[: MAX_SUB_AGENT_RUNS - len(found)])
         found += level
         parents = [child.id for child in level]
     return found
@@ -353,7 +353,7 @@ def get_viewpoint(actor: Actor, agent_id: UUID) -> ViewpointRow:
     )
     count = CountRows(unread.values("pk")[:MAX_UNREAD_MESSAGES])
     working = set(
-        Run.objects.filter(agent=agent, state__in=ACTIVE, chat__isnull=False).values_list("chat_id", flat=True)
+        Run.objects.filter(agent=agent, state__in=NOT_ENDED, chat__isnull=False).values_list("chat_id", flat=True)
     )
     drafts = Draft.objects.filter(agent=agent, ended_at=None, applied__isnull=False).select_related("applied__author")
     authors = {draft.chat_id: draft.applied.author.name for draft in drafts if draft.applied}

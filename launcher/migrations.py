@@ -16,17 +16,19 @@ class Migrations:
     command = (sys.executable, "manage.py", "migrate", "--noinput", "--skip-checks", "--verbosity", "0")
 
     def __init__(self, cluster: Path | None, environment: dict[str, str]) -> None:
-        self._stamp = cluster / "atelier-migrated" if cluster else None
+        self._digest_file = cluster / "atelier-migrated" if cluster else None
         self.environment = environment
 
     def are_needed(self) -> bool:
         """Return whether the database may lack migrations of this code."""
-        return not (self._stamp and self._stamp.exists() and self._stamp.read_text() == self._compute_digest())
+        return not (
+            self._digest_file and self._digest_file.exists() and self._digest_file.read_text() == self._compute_digest()
+        )
 
     def mark_applied(self) -> None:
         """Store that the database has all migrations of this code."""
-        if self._stamp:
-            self._stamp.write_text(self._compute_digest())
+        if self._digest_file:
+            self._digest_file.write_text(self._compute_digest())
 
     def _compute_digest(self) -> str:
         # Our own migrations, and the lock file of the packages, which contain others.

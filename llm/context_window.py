@@ -18,9 +18,9 @@ MIN_BUDGET = 1_000
 """Tokens that are always sent. If they are too many for the model, it reports that itself."""
 MAX_FOR_ANSWER = 16_000
 """Tokens that are reserved for an answer, at most a quarter of the model's size."""
-SHARE_OF_ESTIMATE = 0.75
+SHARE_WITHOUT_FACTOR = 0.75
 """The part of the remaining tokens that is used: estimates are wrong by up to a third."""
-SHARE_OF_LEARNT = 0.85
+SHARE_WITH_FACTOR = 0.85
 """The same for a model whose `factor` is known (`get_context_budget`). The remaining error was measured (docs/context.md)."""
 MIN_PART = 500
 """Tokens that must be left to include a message that has to be shortened."""
@@ -73,7 +73,7 @@ def get_context_budget(
         return size
     answer = min(max_tokens or get_answer_size(endpoint, model) or MAX_FOR_ANSWER, MAX_FOR_ANSWER, size // 4)
     fixed = estimate_tokens(system) + sum(estimate_tokens(format_tool(tool)) for tool in tools)
-    share = SHARE_OF_ESTIMATE if factor is None else SHARE_OF_LEARNT
+    share = SHARE_WITHOUT_FACTOR if factor is None else SHARE_WITH_FACTOR
     return max(MIN_BUDGET, int(((size - answer) / (factor or 1.0) - fixed) * share))
 
 

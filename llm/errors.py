@@ -64,7 +64,7 @@ def build_status_error(status: int, headers: Mapping[str, str], body: bytes, key
     )
 
 
-def build_frame_error(error: object, key: Secret) -> LLMError:
+def build_stream_error(error: object, key: Secret) -> LLMError:
     """Return the error for an `error` object inside a stream, or in the body of a response with status 200."""
     text, kind = _read_error_fields(error)
     status = error.get("code") if isinstance(error, Mapping) else None

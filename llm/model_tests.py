@@ -25,7 +25,7 @@ from common.operators import can_administer_installation
 from common.redis_client import redis_client
 from common.secrets import Secret, encrypt_for
 from common.tasks import send_task_now
-from common.tenants import charge_tenant
+from common.tenants import set_current_tenant
 from llm.client import build_test_request, test_model
 from llm.endpoints import MODEL_TEST_PURPOSE
 from llm.messages import ModelRequest
@@ -201,7 +201,7 @@ async def run_model_test(
     global _running
     _running += 1
     try:
-        with charge_tenant(owner_id):
+        with set_current_tenant(owner_id):
             if _running > MAX_CONCURRENT:
                 text = "Too many models are being tried. Try again in a moment."
                 done = replace(test, state="done", code="unavailable", message=text)

@@ -23,7 +23,7 @@ _FILE = "model_prices_and_context_window_backup.json"
 _MICRO = 1_000_000
 MAX_TOKENS = 10_000_000
 """Tokens of a question, or of an answer, that a server may report. No model reads as many, and the sum of a run fits its column."""
-MIN_LEARNT_TOKENS = 1_000
+MIN_TOKENS_FOR_FACTOR = 1_000
 """Requests with fewer tokens are not compared with our estimate: what the protocol adds counts too much in them."""
 MAX_COST = 1_000_000
 """Dollars that a server may report for one request."""
@@ -49,8 +49,8 @@ def get_price(endpoint: Endpoint, model: str) -> Price | None:
     own = endpoint.price
     if own is None:
         return listed
-    unlisted = listed or Price(own.input, own.output, own.input, None, None)
-    return replace(unlisted, input=own.input, output=own.output, cached_input=own.input)
+    base = listed or Price(own.input, own.output, own.input, None, None)
+    return replace(base, input=own.input, output=own.output, cached_input=own.input)
 
 
 def get_context_size(endpoint: Endpoint, model: str) -> int | None:
@@ -107,7 +107,7 @@ def build_usage(
 def _estimate_long_input(request: ModelRequest, reported: int) -> int | None:
     """Return our estimate of the tokens of a request, to compare it with the `reported` number. Null for a short request, in which
     what the protocol adds counts too much, and for a request with images, whose size in tokens is not known."""
-    if reported < MIN_LEARNT_TOKENS or any(turn.images for turn in request.turns):
+    if reported < MIN_TOKENS_FOR_FACTOR or any(turn.images for turn in request.turns):
         return None
     return estimate_input(request)
 

@@ -17,12 +17,12 @@ from common.access import replace_not_found
 from common.errors import NotFound
 from events.payloads import ContextStrategy, MemoryScope
 from events.rows import (
+    ForeignTexts,
     HistoryEntryRow,
     HistoryTurnRow,
     MemoryRow,
     MemoryUseRow,
     NoteScope,
-    ReadTexts,
     WithheldMemoryRow,
 )
 from llm.tokens import estimate_tokens
@@ -35,7 +35,7 @@ from workspaces.models import Workspace
 
 MAX_MEMORY_TOKENS = 16_000
 """Tokens of notes and history in the context of a run, by an estimate."""
-SHARE_OF_MODEL = 8
+MEMORY_DIVISOR = 8
 """Notes and history have at most an eighth of what the model reads."""
 MAX_NOTES_READ = 200
 MAX_NOTES_USED = 40
@@ -105,7 +105,7 @@ def read_memory(
     notes and history of other chats that everybody of this chat and the person whom the run works for may read now. Notes that
     have words in common with the `request` come first, then the newest. `strategy`: what is read of older history.
     """
-    budget = min(MAX_MEMORY_TOKENS, model_size // SHARE_OF_MODEL)
+    budget = min(MAX_MEMORY_TOKENS, model_size // MEMORY_DIVISOR)
     entries, generation = [], 1
     if memory_scope == "agent":
         shared = list_shared_chats(chat, agent, person)
@@ -141,7 +141,7 @@ def _is_foreign(item: Note | HistoryEntry, chat: Chat, person_id: UUID | None) -
     """Return whether this comes from another chat, and from more than the texts of this person."""
     author_id = item.author_id if isinstance(item, Note) else None
     is_of_person = (item.on_behalf_of_id or author_id) == person_id
-    return item.chat_id != chat.pk and (item.read_texts != ReadTexts.NONE or not is_of_person)
+    return item.chat_id != chat.pk and (item.read_texts != ForeignTexts.NONE or not is_of_person)
 
 
 def _list_candidate_notes(agent: Actor, chat: Chat, shared: QuerySet[Chat] | None = None) -> list[Any]:
@@ -214,9 +214,9 @@ def _format_note(note: Note) -> list[str]:
         written += f", working for {get_name(note.on_behalf_of)}"
     title = _to_one_line(note.chat.title) if note.chat else ""
     where = f", in “{title}”" if title else ""
-    source = {ReadTexts.OTHERS: ", after texts of others", ReadTexts.OUTSIDE: ", after texts from outside"}
+    source = {ForeignTexts.OTHERS: ", after texts of others", ForeignTexts.OUTSIDE: ", after texts from outside"}
     topic = f", about {_to_one_line(note.topic)}" if note.topic else ""
-    trust = source.get(ReadTexts(note.read_texts), "")
+    trust = source.get(ForeignTexts(note.read_texts), "")
     return [f"[note {note.id}, {note.created_at:%Y-%m-%d}, {written}{where}{trust}{topic}]", *note.text.splitlines()]
 
 

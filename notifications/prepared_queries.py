@@ -11,14 +11,14 @@ from common.prepared_query import PreparedQuery, is_any_of
 from events.rows import NotificationKind
 from notifications.models import Notification
 
-READ_IN_CHATS = (NotificationKind.MENTION.value, NotificationKind.CHAT_INVITATION.value)
+TYPES_READ_IN_CHATS = (NotificationKind.MENTION.value, NotificationKind.CHAT_INVITATION.value)
 """The types of notifications that are marked as read when the person reads the chat: a mention when they read the message with it,
 an invitation when they read any message."""
 
 
 def _query_unread_in_chats(people: list[UUID], chats: list[UUID]) -> QuerySet[Notification, tuple[Any, ...]]:
     unread = Notification.objects.filter(
-        is_any_of("person_id", people), is_any_of("chat_id", chats), type__in=READ_IN_CHATS, read_at=None
+        is_any_of("person_id", people), is_any_of("chat_id", chats), type__in=TYPES_READ_IN_CHATS, read_at=None
     )
     seq = Subquery(Message.objects.filter(pk=OuterRef("message_id")).values("seq")[:1])
     return unread.annotate(seq=Coalesce(seq, 0)).values_list("pk", "person_id", "chat_id", "seq")

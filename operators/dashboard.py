@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from redis import Redis
 
 from actors.models import Actor, AgentStatus, Kind
-from admin_kit.audit_objects import audit_object
+from admin_kit.audit_objects import link_audited_object
 from chats.models import Chat
 from common.clock import now
 from common.ids import get_lowest_id_at
@@ -20,7 +20,7 @@ from common.redis_client import redis_client
 from events.models import AuditRecord
 from events.rows import ReportState
 from publishing.models import AgentReport
-from runs.models import ACTIVE, Run, RunState
+from runs.models import NOT_ENDED, Run, RunState
 from server.health import PROBE_CHANNEL
 from usage.models import LLMCall
 from workspaces.models import Workspace
@@ -82,14 +82,14 @@ def _count_in_redis(client: Redis) -> tuple[int, int, int]:
 
 def _count_active_runs() -> list[Figure]:
     """Count the active runs by state."""
-    counted = dict(Run.objects.filter(state__in=ACTIVE).order_by().values_list("state").annotate(Count("pk")))
+    counted = dict(Run.objects.filter(state__in=NOT_ENDED).order_by().values_list("state").annotate(Count("pk")))
     return [
         Figure(
             str(RunState(state).label),
             str(counted.get(state, 0)),
             _build_changelist_url("runs_run", state__exact=state),
         )
-        for state in ACTIVE
+        for state in NOT_ENDED
     ]
 
 
@@ -173,4 +173,4 @@ def _sum_up_model_calls() -> list[dict[str, Any]]:
 def _list_audit_records() -> list[dict[str, Any]]:
     """Return the newest audit records, without those of opened rows."""
     rows = AuditRecord.objects.exclude(action="admin.opened").select_related("actor").order_by("-pk")[:12]
-    return [{"record": row, "object": audit_object(row)} for row in rows]
+    return [{"record": row, "object": link_audited_object(row)} for row in rows]

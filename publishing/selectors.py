@@ -45,7 +45,7 @@ from publishing.content import build_tool_rows, build_tool_rows_of_many, list_un
 from publishing.models import AgentUse, Listing
 from publishing.permissions import PUBLIC, find_public_copy, get_origin_for, get_public_agent, public_agents_visible_to
 from publishing.search import build_search_condition
-from runs.models import ACTIVE, Run, RunState
+from runs.models import NOT_ENDED, Run, RunState
 from tools.models import WorkspaceTool
 from usage.models import LLMCall
 from workspaces.models import Credential, Membership, Workspace
@@ -349,7 +349,7 @@ def count_affected(agent: Actor) -> dict[str, int]:
     return {
         **counted,
         "agents": list_agents_that_call(agent.pk).count(),
-        "runs": Run.objects.filter(agent=agent, state__in=ACTIVE).count(),
+        "runs": Run.objects.filter(agent=agent, state__in=NOT_ENDED).count(),
     }
 
 

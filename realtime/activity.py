@@ -34,11 +34,11 @@ class ActivityNotifier:
 
     def notify(self, workspace: Topic, chat_id: UUID) -> None:
         """Send the unread counts of a chat after `PAUSE_BETWEEN_FRAMES_SECONDS`, once for all messages in it until then."""
-        if chat_id not in self._pending and self._list_other_sockets(workspace, chat_id):
+        if chat_id not in self._pending and self._list_sockets_outside_chat(workspace, chat_id):
             self._pending.add(chat_id)
             self._hub.spawn(self._send_counts(workspace, chat_id))
 
-    def _list_other_sockets(self, workspace: Topic, chat_id: UUID) -> list[Socket]:
+    def _list_sockets_outside_chat(self, workspace: Topic, chat_id: UUID) -> list[Socket]:
         """Return the sockets that are subscribed to the workspace, but not to this chat."""
         chat = Topic("chat", chat_id)
         return [s for s in self._hub.sockets if workspace in s.subscriptions and chat not in s.subscriptions]
@@ -46,9 +46,9 @@ class ActivityNotifier:
     async def _send_counts(self, workspace: Topic, chat_id: UUID) -> None:
         await asyncio.sleep(PAUSE_BETWEEN_FRAMES_SECONDS)
         self._pending.discard(chat_id)
-        readers = [socket.actor.id for socket in self._list_other_sockets(workspace, chat_id)]
+        readers = [socket.actor.id for socket in self._list_sockets_outside_chat(workspace, chat_id)]
         frames = await run_in_db_thread(_build_frames, str(workspace), chat_id, readers)
-        for socket in self._list_other_sockets(workspace, chat_id):
+        for socket in self._list_sockets_outside_chat(workspace, chat_id):
             if socket.actor.id in frames:
                 socket.send(frames[socket.actor.id], transient=True)
 

@@ -15,7 +15,7 @@ from events.rows import AnyRow, MessageRow, RunRow
 from events.stream import get_partials
 from realtime.presence import list_present
 from realtime.topics import Topic
-from runs.models import ACTIVE, Run
+from runs.models import NOT_ENDED, Run
 
 MESSAGES_PER_SNAPSHOT = 50
 """A snapshot has at most this many messages, and together at most `PAGE_BYTES`."""
@@ -23,7 +23,7 @@ MESSAGES_PER_SNAPSHOT = 50
 MAX_MISSED = 500
 """With more changed messages than this, a client gets a snapshot."""
 
-MISSED_BYTES = 4 * PAGE_BYTES
+MAX_MISSED_BYTES = 4 * PAGE_BYTES
 """With more bytes of changed messages than this, a client gets a snapshot."""
 
 
@@ -68,7 +68,7 @@ def _list_changed_messages(chat: Chat, since: int | None) -> list[MessageRow] | 
         return None
     rows = chat.messages.filter(version__gt=since, version__lte=chat.version).order_by("seq")
     sizes = list(rows.values_list("payload_bytes", flat=True)[: MAX_MISSED + 1])
-    if len(sizes) > MAX_MISSED or sum(sizes) > MISSED_BYTES:
+    if len(sizes) > MAX_MISSED or sum(sizes) > MAX_MISSED_BYTES:
         return None
     return [message.to_row() for message in rows] if sizes else []
 
@@ -79,7 +79,7 @@ def _list_other_rows(chat: Chat, since: int | None) -> list[AnyRow]:
     These are the chat, all present and former participants, current drafts, active runs, and other drafts and runs that changed
     after `since`.
     """
-    wanted_drafts, wanted_runs = Q(ended_at=None), Q(state__in=[SqlConstant(state) for state in ACTIVE])
+    wanted_drafts, wanted_runs = Q(ended_at=None), Q(state__in=[SqlConstant(state) for state in NOT_ENDED])
     if since is not None:
         wanted_drafts |= Q(version__gt=since)
         wanted_runs |= Q(version__gt=since)

@@ -205,7 +205,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
             raise LimitReached(f"A socket subscribes to at most {limits.MAX_SUBSCRIPTIONS} topics.")
         subscription = await self.hub.subscribe(socket, topic)
         try:
-            add = self.hub.add_viewer if socket.sign_in.viewing_id else self.hub.add_subscriber
+            add = self.hub.check_viewer if socket.sign_in.viewing_id else self.hub.add_subscriber
             if not await add((socket.actor.id, topic)):
                 raise NotFound("There is no such topic.")
             await self.hub.send_reply(socket, subscription, since)

@@ -50,8 +50,8 @@ class Hub:
         self._allowances: BoundedMap[UUID, TokenBucket] = BoundedMap(10_000)
         self.find_sign_in = Batched(find_sign_ins)
         self.add_subscriber = Batched(partial(subscribing.add_subscribers, hub_id=self.id))
-        self.add_viewer = Batched(subscribing.add_viewers)
-        self._remove_subscriber = Batched(partial(subscribing.remove_subscribers, hub_id=self.id))
+        self.check_viewer = Batched(subscribing.check_viewers)
+        self._remove_presence = Batched(partial(subscribing.remove_presence, hub_id=self.id))
         self.layer = get_channel_layer()
         self.channel = f"hub.{self.id}"
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -118,7 +118,7 @@ class Hub:
         return any(topic in socket.subscriptions for socket in sockets if not socket.sign_in.viewing_id)
 
     async def _leave_chat(self, topic: Topic, actor_id: UUID) -> None:
-        await self._remove_subscriber((actor_id, topic))
+        await self._remove_presence((actor_id, topic))
         if self.has_socket_on(topic, actor_id):
             # The person has subscribed again since.
             await self.add_subscriber((actor_id, topic))

@@ -49,7 +49,7 @@ async def run_every(seconds: float, job: Callable[[], Awaitable[object]]) -> Non
 
 async def send_heartbeats(hub: "Hub") -> None:
     """Join and leave groups, repair outdated buffers, send each socket the versions of its chats, and renew the presence."""
-    await maintain_subscriptions(hub)
+    await maintain_groups(hub)
     known = await repair_outdated_buffers(hub)
     texts: dict[frozenset[Topic], str] = {}
     for socket in list(hub.sockets):
@@ -60,7 +60,7 @@ async def send_heartbeats(hub: "Hub") -> None:
     await renew_presence(hub)
 
 
-async def maintain_subscriptions(hub: "Hub") -> None:
+async def maintain_groups(hub: "Hub") -> None:
     """Retry to join groups that could not be joined. Leave the groups of topics without subscribers, then delete their buffers."""
     await hub.join_own_groups()
     for topic, buffer in list(hub.buffers.items()):

@@ -65,8 +65,8 @@ def filter_allowed(pairs: Collection[tuple[UUID, Topic]]) -> set[tuple[UUID, Top
         )
         allowed |= {(pk, Topic("workspace", id)) for pk, id in members.values_list("actor_id", "workspace_id")}
     if actors:
-        may_run = Q(kind=Kind.AGENT, status=AgentStatus.READY, is_public=False)
-        active = Actor.objects.filter(Q(is_active=True) | may_run, is_any_of("pk", actors))
+        ready_agents = Q(kind=Kind.AGENT, status=AgentStatus.READY, is_public=False)
+        active = Actor.objects.filter(Q(is_active=True) | ready_agents, is_any_of("pk", actors))
         allowed |= {(pk, Topic("actor", pk)) for pk in active.values_list("pk", flat=True)}
     return allowed & set(pairs)
 

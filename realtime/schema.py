@@ -38,7 +38,7 @@ REFERENCE = "#/components/schemas/{model}"
 
 
 class TokenScheme(OpenApiAuthenticationExtension):
-    target_class = "actors.auth.Token"
+    target_class = "actors.auth.BearerToken"
     name = "token"
 
     def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
@@ -61,7 +61,7 @@ class AppSessionScheme(OpenApiAuthenticationExtension):
         return {"type": "apiKey", "in": "header", "name": "X-Session-Token"}
 
 
-class RowExtension(PydanticExtension):
+class ModelExtension(PydanticExtension):
     """Support for Pydantic models in `extend_schema`. The name of a generic one is changed: `Page[Row]` becomes `PageOfRow`.
 
     A model in a request body is a separate component, because a request may leave out fields that a response always has.

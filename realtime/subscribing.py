@@ -18,12 +18,12 @@ def add_subscribers(pairs: Collection[Pair], *, hub_id: str) -> dict[Pair, bool]
     return dict.fromkeys(allowed, True)
 
 
-def add_viewers(pairs: Collection[Pair]) -> dict[Pair, bool]:
+def check_viewers(pairs: Collection[Pair]) -> dict[Pair, bool]:
     """Return the allowed pairs of a person and a topic, for operators who view as these people: they are not shown as present."""
     return dict.fromkeys(filter_allowed(pairs), True)
 
 
-def remove_subscribers(pairs: Collection[Pair], *, hub_id: str) -> dict[Pair, bool]:
+def remove_presence(pairs: Collection[Pair], *, hub_id: str) -> dict[Pair, bool]:
     """Remove the presence of people who have no socket of this process on the topics any more. The result is empty: `Batched`
     expects a dict."""
     presence.remove_present(_group_by_chat(pairs), hub_id)

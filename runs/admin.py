@@ -9,7 +9,7 @@ from admin_kit.actions import service_action
 from admin_kit.changelist import CreatedWithinFilter
 from admin_kit.links import RelatedLink, audit_link, id_column, link_column
 from admin_kit.model_admin import ReadOnlyAdmin, action_menu
-from runs.models import ACTIVE, Run, RunState, Step
+from runs.models import NOT_ENDED, Run, RunState, Step
 from runs.services import runs
 from usage.admin import cost
 
@@ -76,7 +76,7 @@ class RunAdmin(ReadOnlyAdmin):
         _("It and everything it started ends; what was said so far stays."),
         icon="stop_circle",
         is_dangerous=True,
-        is_available=lambda run: run.state in ACTIVE,
+        is_available=lambda run: run.state in NOT_ENDED,
     )
     def stop_run(self, run: Run, operator: Actor) -> None:
         runs.stop_run(operator, run.pk, as_operator=True)

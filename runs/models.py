@@ -37,7 +37,7 @@ class RunState(models.TextChoices):
 
 ISOLATE_AFTER = 2
 """Crashes after which a run is executed in a process of its own."""
-ACTIVE = (RunState.QUEUED, RunState.RUNNING, RunState.WAITING_APPROVAL, RunState.WAITING_CHILD)  # not final
+NOT_ENDED = (RunState.QUEUED, RunState.RUNNING, RunState.WAITING_APPROVAL, RunState.WAITING_CHILD)  # not final
 
 
 class RunOrigin(models.TextChoices):

@@ -31,7 +31,7 @@ from common.sql_constant import SqlConstant
 from context.earlier import TOKENS_PER_MESSAGE
 from context.log_entries import LOG_COLUMNS
 from memory.prepared_queries import build_has_notes
-from runs.models import ACTIVE, Run, RunState, Step
+from runs.models import NOT_ENDED, Run, RunState, Step
 from usage.rules import build_rules_expression
 from workspaces.models import Membership
 
@@ -98,10 +98,10 @@ NEXT_OF_SAME_KEY = PreparedQuery(_query_next_of_same_key, UUID)
 """The oldest claimable run of the concurrency key of the run with this id."""
 NEXT_OF_KEY = PreparedQuery(lambda key: _query_first(list_claimable_runs().filter(concurrency_key=key)), str)
 QUEUED_SIBLINGS = PreparedQuery(_query_queued_siblings, list[UUID])
-CLAIMED_RUNS = PreparedQuery(
+RUNS_TO_CLAIM = PreparedQuery(
     lambda ids: _query_claimed_runs(Run.objects.filter(is_any_of("pk", ids))).order_by("pk"), list[UUID]
 )
-CLAIMED_RUN = PreparedQuery(lambda id: _query_claimed_runs(Run.objects.filter(pk=id)), UUID)
+RUN_TO_CLAIM = PreparedQuery(lambda id: _query_claimed_runs(Run.objects.filter(pk=id)), UUID)
 """A run with its agent, the agent's production version and the run's person. `seen`: how far the agent has read the
 chat; `usage_rules`: budgets and prices; `has_notes`: whether the agent has notes; `caller_name`: which agent gave it its task."""
 
@@ -219,7 +219,7 @@ SUB_AGENTS_OF_TREE: PreparedQuery[Run] = PreparedQuery(
 
 def _query_waiting_callers(ids: list[UUID], ended_ids: list[UUID]) -> QuerySet[Run]:
     """Return those of these runs that wait for sub-agents, but for none besides those that have ended."""
-    others = Run.objects.filter(parent=OuterRef("pk"), state__in=ACTIVE).exclude(is_any_of("pk", ended_ids))
+    others = Run.objects.filter(parent=OuterRef("pk"), state__in=NOT_ENDED).exclude(is_any_of("pk", ended_ids))
     callers = Run.objects.filter(is_any_of("pk", ids), ~Exists(others), state=RunState.WAITING_CHILD)
     return callers.select_related("agent")
 
@@ -238,7 +238,7 @@ SUB_AGENTS_OF_STEP = PreparedQuery(_query_sub_agents_of_step, UUID, int)
 
 def _query_ended_sub_agents(caller_id: UUID, call_ids: list[str]) -> QuerySet[Run]:
     called = Run.objects.filter(is_any_of("call_id", call_ids, of=CharField), parent=caller_id)
-    return called.exclude(state__in=ACTIVE).select_related("agent")
+    return called.exclude(state__in=NOT_ENDED).select_related("agent")
 
 
 ENDED_SUB_AGENTS = PreparedQuery(_query_ended_sub_agents, UUID, list[str])

@@ -15,7 +15,7 @@ from chats.permissions import ChatVerb, get_chat_for, list_readable_chats
 from chats.selectors import load_titles
 from common.errors import Unavailable
 from events.rows import ReplyRow
-from runs.models import ACTIVE, ISOLATE_AFTER, Run, RunState
+from runs.models import ISOLATE_AFTER, NOT_ENDED, Run, RunState
 from runs.prepared_queries import list_claimable_runs
 from workspaces.models import Workspace
 
@@ -29,7 +29,7 @@ MAX_EXCERPT_CHARACTERS = 160
 def list_runs(actor: Actor, chat_id: UUID, state: RunFilter) -> QuerySet[Run]:
     """Return the runs of a chat. Raises `NotFound`, `Forbidden`."""
     runs = Run.objects.filter(chat=get_chat_for(actor, chat_id, ChatVerb.SEE))
-    return runs.filter(state__in=ACTIVE) if state == "active" else runs
+    return runs.filter(state__in=NOT_ENDED) if state == "active" else runs
 
 
 def list_in_turns(

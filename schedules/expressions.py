@@ -56,16 +56,16 @@ def normalize_expression(expression: str, time_zone: str, *, after: datetime) ->
 
 def iterate_times(expression: str, time_zone: str, *, after: datetime) -> Iterator[datetime]:
     """Yield the times after this one, in UTC. Raises `ValueError` for an expression that is not understood."""
-    return _simulate(expression, time_zone, after)
+    return _iterate_times(expression, time_zone, after)
 
 
 def find_last_time(expression: str, time_zone: str, *, until: datetime) -> datetime | None:
     """Return the last time that is not after this one. It is searched backwards, so the number of missed times does not matter."""
-    times = _simulate(expression, time_zone, until + timedelta(minutes=1), reverse=True)
+    times = _iterate_times(expression, time_zone, until + timedelta(minutes=1), reverse=True)
     return next((time for time in times if time <= until), None)
 
 
-def _simulate(expression: str, time_zone: str, start: datetime, *, reverse: bool = False) -> Iterator[datetime]:
+def _iterate_times(expression: str, time_zone: str, start: datetime, *, reverse: bool = False) -> Iterator[datetime]:
     # Imported when it is first needed, by few processes.
     cronsim: Any = import_module("cronsim")
     try:

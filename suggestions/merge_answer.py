@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agents.specs.content import MAX_PROMPT
 from common.text import to_storable
-from events.rows import Choice, MergeConflict, Segment
+from events.rows import ConflictChoice, MergeConflict, Segment
 from suggestions.job_inputs import NamedSuggestion
 
 CODE_FENCE = re.compile(r"```(?:json)?[ \t]*\n(.*)\n[ \t]*```", re.DOTALL)
@@ -195,7 +195,7 @@ def _build_conflict(
     if chosen is not None and not _mark_lines(index, conflict.choices[chosen].text, lines):
         chosen = None
     choices = [
-        Choice(contributor=contributors[choice.source] if choice.source else None, text=choice.text.strip("\n"))
+        ConflictChoice(contributor=contributors[choice.source] if choice.source else None, text=choice.text.strip("\n"))
         for choice in conflict.choices
     ]
     return MergeConflict(about="prompt", question=conflict.question.strip(), choices=choices, chosen=chosen)

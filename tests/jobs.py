@@ -4,7 +4,7 @@ from common.secrets import Secret
 from llm.messages import Answer, Usage
 from llm.protocol import Endpoint
 from runs.models import Run
-from runs.runtime.steps import ModelAnswered, RunEnded, StepId
+from runs.runtime.steps import LoopEnded, ModelAnswered, StepId
 from runs.services import claims
 from tests.recorder import Recorder
 from usage.owners import ResolvedModel
@@ -31,5 +31,5 @@ def answer_job(run: Run, text: str, model: ResolvedModel = MODEL) -> Run:
 def fail_job(run: Run) -> Run:
     """Claim the job if necessary, and let it fail."""
     run = run if run.state == "running" else claim_job(run)
-    Recorder(run, MODEL).record_end(RunEnded("failed", "server", "The model's server failed."))
+    Recorder(run, MODEL).record_loop_end(LoopEnded("failed", "server", "The model's server failed."))
     return Run.objects.get(pk=run.pk)

@@ -7,7 +7,7 @@ from llm.protocol import LLMError
 from runs.kinds import get_kind
 from runs.models import Run
 from runs.runtime.messages import PartialMessage
-from runs.runtime.steps import ModelAnswered, RunEnded, StepSaved, ToolsFinished, ToolsStarted
+from runs.runtime.steps import LoopEnded, ModelAnswered, StepSaved, ToolsFinished, ToolsStarted
 from tools.interface import ToolOutput
 from usage.owners import ResolvedModel
 
@@ -27,8 +27,10 @@ class Recorder:
     def record_answer(self, step: ModelAnswered) -> StepSaved:
         return self._kind.record_answer(self._run, self._model, step)
 
-    def record_end(self, end: RunEnded, partial: PartialMessage | None = None, error: LLMError | None = None) -> None:
-        self._kind.record_end(self._run, self._model, end, partial, error)
+    def record_loop_end(
+        self, end: LoopEnded, partial: PartialMessage | None = None, error: LLMError | None = None
+    ) -> None:
+        self._kind.record_loop_end(self._run, self._model, end, partial, error)
 
     def run_in_transaction(self, call: ToolCall, work: Callable[[], ToolOutput], seconds: float) -> ToolOutput:
         return self._kind.run_in_transaction(self._run, call, work, seconds)

@@ -27,7 +27,7 @@ _keywords_left: ContextVar[list[int]] = ContextVar("keywords_left")
 Keyword = Callable[[Any, Any, Any, Any], Iterator[ValidationError] | None]
 
 
-class TooComplex(Exception):
+class ArgumentsNotCheckable(Exception):
     """The arguments cannot be checked: it would take too long, or the schema is not valid."""
 
 
@@ -36,7 +36,7 @@ def _limit(check: Keyword) -> Keyword:
         left = _keywords_left.get()
         left[0] -= 1
         if left[0] < 0:
-            raise TooComplex
+            raise ArgumentsNotCheckable
         return check(validator, value, instance, schema)
 
     return limited
@@ -53,14 +53,14 @@ _Validator = _extend(
 def find_problems(schema: dict[str, Any], value: Any) -> list[str]:
     """Return the first problems of a value.
 
-    Raises `TooComplex` if the check takes too long, if the schema refers to itself without end, and if it is not a valid schema.
+    Raises `ArgumentsNotCheckable` if the check takes too long, if the schema refers to itself without end, or is not valid.
     """
     _keywords_left.set([MAX_KEYWORDS_CHECKED])
     validator = _Validator(schema, registry=Registry())
     try:
         problems = list(islice(validator.iter_errors(value), MAX_PROBLEMS))
     except (RecursionError, Unresolvable, TypeError, AttributeError, ValueError, ArithmeticError) as error:
-        raise TooComplex from error
+        raise ArgumentsNotCheckable from error
     return [f"{'.'.join(map(str, problem.absolute_path)) or 'arguments'}: {problem.message}" for problem in problems]
 
 
@@ -78,7 +78,7 @@ def parse_arguments(schema: dict[str, Any], arguments: str) -> dict[str, Any]:
         raise ToolError("The call was not made, because its arguments are no JSON object.")
     try:
         problems = find_problems(schema, value)
-    except TooComplex as error:
+    except ArgumentsNotCheckable as error:
         raise ToolError("The call was not made, because its arguments could not be checked.", is_final=True) from error
     if problems:
         raise InvalidArguments([problem[:200] for problem in problems])

@@ -16,7 +16,7 @@ from tools.registry import registry
 from tools.rows import build_offered_tool_row, build_server_row
 from workspaces.models import Workspace
 
-BUILDERS = {"http": HTTPTool, "openapi": HTTPTool, "mcp": MCPTool}
+TOOL_CLASSES = {"http": HTTPTool, "openapi": HTTPTool, "mcp": MCPTool}
 """The class of the tools of each kind of server."""
 
 
@@ -45,7 +45,7 @@ def get_tools(workspace_id: UUID | None, names: Iterable[str]) -> dict[str, Tool
 
 def build_tool(row: WorkspaceTool) -> Tool:
     """Return the tool of a row that was read with its server."""
-    return BUILDERS[row.server.kind](row)
+    return TOOL_CLASSES[row.server.kind](row)
 
 
 def list_server_rows(workspace_id: UUID) -> list[ToolServerRow]:

@@ -23,7 +23,7 @@ from common.db_executor import DatabaseExecutor
 from common.egress import close_sessions
 from common.errors import AppError
 from common.local_models import search_local_servers
-from common.processes import exit_on_memory_error, get_owner_name
+from common.processes import exit_on_memory_error, get_lease_owner
 from context.retrieval import Vector
 from embeddings.services import compute_vector
 from events.control import listen_for_stops
@@ -57,7 +57,7 @@ class Engine:
     event loop (executors, tasks, `_closing`) is made in `_main`."""
 
     def __init__(self, *, isolated: bool = False) -> None:
-        self.owner = get_owner_name()
+        self.owner = get_lease_owner()
         self._isolated = isolated
         self._ready = threading.Event()
         self._thread: threading.Thread | None = None
@@ -71,7 +71,7 @@ class Engine:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._capacity = Capacity()
         self._claims_under_way = 0
-        self._is_claiming_refused = False
+        self._is_claiming_refused_runs = False
         self._is_draining = False
         self._last_heartbeat = 0.0
 
@@ -291,9 +291,9 @@ class Engine:
 
     async def _claim_refused_runs(self) -> None:
         """Claim waiting runs, if one got no slot before, in turns between workspaces and people."""
-        if self._is_draining or self._is_claiming_refused or not self._capacity.has_refused:
+        if self._is_draining or self._is_claiming_refused_runs or not self._capacity.has_refused:
             return
-        self._is_claiming_refused, self._capacity.has_refused = True, False
+        self._is_claiming_refused_runs, self._capacity.has_refused = True, False
         try:
             waiting = await self._db(list_waiting, settings.RUNS_PER_WORKER, excluded=self.full_ids)
         except DatabaseError as error:
@@ -301,7 +301,7 @@ class Engine:
             logger.warning("No waiting runs could be read: %s", error)
             return
         finally:
-            self._is_claiming_refused = False
+            self._is_claiming_refused_runs = False
         chosen = self._capacity.choose_runs(waiting)
         if len(chosen) < len(waiting):
             self._capacity.has_refused = True

@@ -18,7 +18,7 @@ from common.database import is_database_unavailable, is_retryable
 from common.db_executor import DatabaseExecutor
 from common.errors import AppError
 from common.processes import exit_on_memory_error
-from common.tenants import charge_tenant
+from common.tenants import set_current_tenant
 from common.text import to_storable
 from llm.client import get_model
 from llm.endpoints import check_endpoint
@@ -35,7 +35,7 @@ from runs.kinds.sub_agent import SubAgentAnswer
 from runs.models import Run
 from runs.runtime.loop import run_loop
 from runs.runtime.messages import PartialMessage
-from runs.runtime.steps import LoopEvent, ModelAnswered, ModelRetried, RunEnded, StepSaved, ToolsFinished, ToolsStarted
+from runs.runtime.steps import LoopEnded, LoopEvent, ModelAnswered, ModelRetried, StepSaved, ToolsFinished, ToolsStarted
 from runs.runtime.toolbox import Toolbox
 from runs.services.leases import requeue_run
 from tools.interface import ToolContext, ToolOutput
@@ -98,7 +98,7 @@ class Runner:
         """Execute the run to its end. Never raises: the run ends, is queued again, or its lease expires."""
         self._task = asyncio.current_task()
         try:
-            with charge_tenant(self.run.workspace_id):
+            with set_current_tenant(self.run.workspace_id):
                 await self._execute()
         except LeaseLost:
             logger.info("Run %s belongs to another worker now.", self.run.id)
@@ -117,15 +117,15 @@ class Runner:
         except asyncio.CancelledError:
             await self._handle_cancel()
         except TimeoutError:
-            await self._end_run(RunEnded("failed", "time_limit", "It reached its limit of time."))
+            await self._end_run(LoopEnded("failed", "time_limit", "It reached its limit of time."))
         except LLMError as error:
             await self._end_run(await self._record_model_error(error), error)
         except RunNotAllowed as error:
             # Rights were withdrawn during the answer: what was streamed of it is not stored.
             self._discard_partial()
-            await self._end_run(RunEnded("failed", error.code, error.text))
+            await self._end_run(LoopEnded("failed", error.code, error.text))
         except AppError as error:
-            await self._end_run(RunEnded("failed", error.code.value, error.message))
+            await self._end_run(LoopEnded("failed", error.code.value, error.message))
         except LeaseLost:
             raise
         except MemoryError:
@@ -188,7 +188,7 @@ class Runner:
                 except BudgetUsedUp as error:
                     self._request = None  # it was not sent
                     self.run.sent_requests = None
-                    end = RunEnded("failed", error.code.value, error.message, budget=error.refusal)
+                    end = LoopEnded("failed", error.code.value, error.message, budget=error.refusal)
                     await self._end_run(end)
                     return
                 reply = await self._handle_event(event)
@@ -225,7 +225,7 @@ class Runner:
                 saved = await self._store(self._record_retry, event)
                 self._discard_partial()
                 return saved
-            case RunEnded():
+            case LoopEnded():
                 await self._end_run(event)
         return None
 
@@ -263,13 +263,13 @@ class Runner:
         """Store when the model is asked again, so that the chat shows it."""
         await self._store(self._kind.record_retry_time, self.run, now() + timedelta(seconds=seconds))
 
-    async def _end_run(self, end: RunEnded, error: LLMError | None = None) -> None:
+    async def _end_run(self, end: LoopEnded, error: LLMError | None = None) -> None:
         await self._stream.stop()
-        error = error or self._build_unfinished_call(end)
-        await self._store(self._kind.record_end, self.run, self._prepared.model, end, self._partial, error)
+        error = error or self._build_error_of_unfinished_request(end)
+        await self._store(self._kind.record_loop_end, self.run, self._prepared.model, end, self._partial, error)
         self._is_finished = True
 
-    def _build_unfinished_call(self, end: RunEnded) -> LLMError | None:
+    def _build_error_of_unfinished_request(self, end: LoopEnded) -> LLMError | None:
         """Return an error with the usage of the request whose answer is not stored, or null without such a request. The provider
         bills it, too, so it gets a ledger entry."""
         if self._request is None:
@@ -281,7 +281,7 @@ class Runner:
 
     async def _end_broken_run(self) -> None:
         """Fail the run after an exception. If its end cannot be stored with the streamed part, store it without."""
-        end = RunEnded("failed", "internal", INTERNAL)
+        end = LoopEnded("failed", "internal", INTERNAL)
         try:
             await self._end_run(end)
         except DatabaseError as error:
@@ -297,10 +297,10 @@ class Runner:
         if self._cancel_reason == "lost":
             raise LeaseLost
         if self._cancel_reason == "stop":
-            await self._end_run(RunEnded("stopped"))
+            await self._end_run(LoopEnded("stopped"))
         else:
             # Another process asks the model again.
-            error = self._build_unfinished_call(RunEnded("stopped"))
+            error = self._build_error_of_unfinished_request(LoopEnded("stopped"))
             await self._store(requeue_run, self.run, self._prepared.model, error)
 
     def _discard_partial(self) -> None:
@@ -311,17 +311,17 @@ class Runner:
         workspace_id = self.run.workspace_id
         await self._db(check_endpoint, model.endpoint, model.name, workspace_id=workspace_id, spec_model=spec_model)
 
-    async def _record_model_error(self, error: LLMError) -> RunEnded:
+    async def _record_model_error(self, error: LLMError) -> LoopEnded:
         """Return the end of a run whose model failed. Details about the operator's model are only logged. Those about a person's
         own model are recorded, and only shown to that person."""
         endpoint = self._prepared.model.endpoint
         if endpoint.paid_by == "system":
             logger.warning("The operator's model failed in run %s: %s", self.run.id, error.message)
-            return RunEnded("failed", error.code, "The model could not answer.")
+            return LoopEnded("failed", error.code, "The model could not answer.")
         if endpoint.paid_by != "person" or error.code == "llm_profile_withdrawn":
-            return RunEnded("failed", error.code, error.message)
+            return LoopEnded("failed", error.code, error.message)
         await self._db(record_llm_profile_failure, endpoint, error)
-        return RunEnded(
+        return LoopEnded(
             "failed", "llm_profile_failed", f"The own model of {endpoint.person_name} failed: {error.code}."
         )
 

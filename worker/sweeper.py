@@ -27,7 +27,7 @@ from runs.errors import LeaseLost
 from runs.kinds import get_kind
 from runs.models import Run
 from runs.runtime.dispatch import send_run_tasks
-from runs.services.claims import pick_undispatched_runs, reserve_isolated_runs
+from runs.services.claims import pick_runs_to_dispatch_again, reserve_isolated_runs
 from runs.services.leases import (
     LeaseOwnerState,
     fail_unstorable_run,
@@ -127,7 +127,7 @@ class Sweeper:
         self._requeue_orphaned_runs()
         waiting = [
             *self._reclaim_runs(),
-            *pick_undispatched_runs(settings.RUN_LEASE / 2, excluded=self._engine.full_ids),
+            *pick_runs_to_dispatch_again(settings.RUN_LEASE / 2, excluded=self._engine.full_ids),
         ]
         free = self._engine.free_slots
         self._engine.submit(waiting[:free])
@@ -196,10 +196,10 @@ class Sweeper:
 
 
 _DELETIONS: list[Callable[[], object]] = [
-    actors.delete_expired,
+    actors.delete_expired_rows,
     files.delete_unposted_files,
     usage.delete_old_balances,
-    usage.delete_old_requests,
+    usage.remove_old_sent_requests,
     memory.delete_forgotten_notes,
     memory.delete_cleared,
     schedules.delete_old_times,

@@ -86,8 +86,8 @@ def rename_workspace(
         raise Invalid("There is no such time zone.", hints=["Name one of the IANA database, such as Asia/Taipei."])
     if revision != workspace.revision:
         raise Conflict("Somebody else has changed the workspace meanwhile.", hints=["Look again, then change it."])
-    is_moved = time_zone != workspace.time_zone
-    if is_moved:
+    has_new_time_zone = time_zone != workspace.time_zone
+    if has_new_time_zone:
         changed_at = workspace.time_zone_changed_at
         if changed_at is not None and now() < changed_at + TIME_ZONE_INTERVAL:
             again_at = (changed_at + TIME_ZONE_INTERVAL).isoformat(timespec="minutes")
@@ -99,7 +99,7 @@ def rename_workspace(
         workspace.time_zone_changed_at = now()
     workspace.name, workspace.time_zone, workspace.revision = name, time_zone, revision + 1
     workspace.save(update_fields=["name", "time_zone", "time_zone_changed_at", "revision"])
-    if is_moved:
+    if has_new_time_zone:
         time_zone_changed.call(workspace)
     audit.record(actor, "workspace.renamed", workspace_id=workspace.id, object_id=workspace.id)
     publish_workspace_list_changed(workspace.id, "workspace")

@@ -9,7 +9,7 @@ from actors.services.passwords import (
     set_password,
 )
 from actors.services.people import activate_person, deactivate_person, resume_agent, suspend_agent, update_profile
-from actors.services.sessions import delete_expired, end_sessions, end_sessions_of
+from actors.services.sessions import delete_expired_rows, end_sessions, end_sessions_as_operator
 from actors.services.tokens import create_token, record_token_use, revoke_token, revoke_tokens, revoke_tokens_of_maker
 from actors.services.viewings import end_expired_viewings, end_viewing, end_viewings_of, start_viewing
 
@@ -22,10 +22,10 @@ __all__ = [
     "create_reset_link",
     "create_token",
     "deactivate_person",
-    "delete_expired",
+    "delete_expired_rows",
     "end_expired_viewings",
     "end_sessions",
-    "end_sessions_of",
+    "end_sessions_as_operator",
     "end_viewing",
     "end_viewings_of",
     "enqueue_reset_link",

@@ -26,7 +26,7 @@ def end_sessions(actor: Actor, *, keep: SessionBase | None = None) -> None:
 
 
 @transaction.atomic
-def end_sessions_of(actor: Actor, person_id: UUID) -> None:
+def end_sessions_as_operator(actor: Actor, person_id: UUID) -> None:
     """End all sessions and sockets of a person, as an operator. API tokens stay. Raises `NotFound`, `Forbidden`."""
     person = get_for_operator(actor, Actor, person_id)
     check_may_manage(actor, person)
@@ -44,7 +44,7 @@ def _end_sessions(person: Actor, actor: Actor, *, keep: SessionBase | None = Non
     publish_rights_changed(person.id)
 
 
-def delete_expired() -> int:
+def delete_expired_rows() -> int:
     """Delete expired email changes and, in batches, expired sessions. Return the number of deleted sessions."""
     EmailChange.objects.filter(expires_at__lt=now()).delete()
     deleted = 0

@@ -22,12 +22,12 @@ from common.rest import (
     read,
     read_query,
 )
-from events.rows import AgentRow, AgentSummaryRow, EmojiAvatar, ToolRow
+from events.rows import AgentRow, EmojiAvatar, ListedAgentRow, ToolRow
 from tools.registry import build_tool_rows
 
 
 class Agents(APIView):
-    @extend_schema(operation_id="list_agents", parameters=PAGE_PARAMETERS, responses=Page[AgentSummaryRow])
+    @extend_schema(operation_id="list_agents", parameters=PAGE_PARAMETERS, responses=Page[ListedAgentRow])
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
         rows = selectors.list_agents(request.user, workspace_id)
         return answer_page(request, rows, by="name", serialize=selectors.build_agent_summary_rows)
@@ -42,7 +42,7 @@ class Agents(APIView):
 
 
 class ToolAgents(APIView):
-    @extend_schema(operation_id="list_agents_with_tool", parameters=PAGE_PARAMETERS, responses=Page[AgentSummaryRow])
+    @extend_schema(operation_id="list_agents_with_tool", parameters=PAGE_PARAMETERS, responses=Page[ListedAgentRow])
     def get(self, request: Request, tool_id: UUID) -> HttpResponse:
         rows = selectors.list_agents_with_tool(request.user, tool_id)
         return answer_page(request, rows, by="name", serialize=selectors.build_agent_summary_rows)

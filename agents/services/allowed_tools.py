@@ -28,7 +28,7 @@ from tools.selectors import get_policies
 logger = logging.getLogger(__name__)
 
 
-def list_added_tools(production: SpecContent, content: SpecContent, tools: Mapping[str, Tool]) -> list[str]:
+def list_changed_writing_tools(production: SpecContent, content: SpecContent, tools: Mapping[str, Tool]) -> list[str]:
     """Return the names of the tools that write and that production lacks, or has with other settings.
 
     `tools` are those that `content` names (`list_named_tools`): what a tool does now counts, not what it did when it was added.
@@ -52,7 +52,7 @@ def list_allowed_tools(
     if spec is None or spec.origin != SpecOrigin.APPLIED or not any(_is_writing(use, tools) for use in uses):
         return uses
     production = agent.current_spec.content() if agent.current_spec else SpecContent(prompt="")
-    added = list_added_tools(production, content, tools)
+    added = list_changed_writing_tools(production, content, tools)
     if not added or _can_save(spec.author, agent):
         return uses
     return [use for use in uses if use.tool not in added]

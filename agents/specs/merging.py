@@ -22,7 +22,7 @@ from pydantic import ValidationError
 from agents.specs.content import MAX_PROMPT, SpecContent, ToolUse
 from common.errors import TooLarge
 from common.line_matching import Same, align_three, find_common_stretches
-from events.rows import Choice, Contributor, MergeConflict, Segment
+from events.rows import ConflictChoice, Contributor, MergeConflict, Segment
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,9 @@ class _PromptConflict:
         self.chosen = chosen
 
     def to_row(self) -> MergeConflict:
-        choices = [Choice(contributor=contributor, text="\n".join(lines)) for contributor, lines in self.options]
+        choices = [
+            ConflictChoice(contributor=contributor, text="\n".join(lines)) for contributor, lines in self.options
+        ]
         return MergeConflict(about="prompt", question="", choices=choices, chosen=self.chosen)
 
 
@@ -309,9 +311,11 @@ def _merge_field(name: str, current: Any, changes: list[_FieldChange]) -> tuple[
     )
     if not is_changed_in_production and all(change.proposed == value for change in changes):
         return value, None
-    choices = [Choice(contributor=change.contributor.id, text=_format_value(change.proposed)) for change in changes]
+    choices = [
+        ConflictChoice(contributor=change.contributor.id, text=_format_value(change.proposed)) for change in changes
+    ]
     if is_changed_in_production and _format_value(current) not in [choice.text for choice in choices]:
-        choices.append(Choice(text=_format_value(current)))
+        choices.append(ConflictChoice(text=_format_value(current)))
     return value, MergeConflict(about=name, question="", choices=choices, chosen=0)
 
 

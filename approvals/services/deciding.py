@@ -22,7 +22,7 @@ from events.payloads import MAX_ANSWER, ApprovalDecision, Question, dump_payload
 from tools.interface import InvalidArguments, ToolError
 from tools.selectors import get_tools
 
-Verdict = Literal["approved", "approved_for_run", "refused", "answered"]
+PersonDecision = Literal["approved", "approved_for_run", "refused", "answered"]
 """What a person may decide."""
 EXPIRED_PER_SWEEP = 100
 
@@ -31,7 +31,7 @@ EXPIRED_PER_SWEEP = 100
 def decide_approval(
     actor: Actor,
     approval_id: UUID,
-    decision: Verdict,
+    decision: PersonDecision,
     *,
     arguments: str | None = None,
     note: str = "",

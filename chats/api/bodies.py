@@ -10,7 +10,7 @@ from chats.services.links import MAX_HOURS, MAX_USES
 from common.paging import PageQuery
 from common.rest import Body
 from events.payloads import MESSAGE_TEXT, MessageWake
-from events.rows import MessageRow, Response, Role, Row, WorkspaceRow
+from events.rows import MessageRow, ResponseMode, Role, Row, WorkspaceRow
 
 
 class NewChatBody(Body):
@@ -79,7 +79,7 @@ class NewParticipantBody(Body):
 
 
 class ResponseBody(Body):
-    response: Response
+    response: ResponseMode
 
 
 class ReadBody(Body):

@@ -50,11 +50,11 @@ from common.rest import (
 )
 from common.text import to_storable
 from events.payloads import FoundMessage
-from events.rows import ChatSummaryRow, MessageRow, ParticipantRow
+from events.rows import ListedChatRow, MessageRow, ParticipantRow
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 
-def _get_summary(request: Request, chat_id: UUID) -> ChatSummaryRow:
+def _get_summary(request: Request, chat_id: UUID) -> ListedChatRow:
     """Return the summary of a chat. Raises `NotFound` if the reader may not see it."""
     summary = get_chat_summary(actor=request.user, chat_id=chat_id)
     if summary is None:
@@ -65,13 +65,13 @@ def _get_summary(request: Request, chat_id: UUID) -> ChatSummaryRow:
 class Chats(APIView):
     agent_methods = ("GET",)
 
-    @extend_schema(operation_id="list_chats", parameters=PAGE_PARAMETERS, responses=Page[ChatSummaryRow])
+    @extend_schema(operation_id="list_chats", parameters=PAGE_PARAMETERS, responses=Page[ListedChatRow])
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
         get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
         rows = list_chats_with_activity(request.user, workspace_id)
         return answer_page(request, rows, by="-spoken_at", serialize=build_chat_summaries)
 
-    @extend_schema(operation_id="create_chat", request=NewChatBody, responses={201: ChatSummaryRow})
+    @extend_schema(operation_id="create_chat", request=NewChatBody, responses={201: ListedChatRow})
     def post(self, request: Request, workspace_id: UUID) -> HttpResponse:
         body = read(request, NewChatBody)
         chat = chats.create_chat(request.user, workspace_id, title=body.title, actor_ids=body.actor_ids)
@@ -80,7 +80,7 @@ class Chats(APIView):
 
 class DirectChats(APIView):
     @extend_schema(
-        operation_id="open_direct_chat", request=DirectChatBody, responses={200: ChatSummaryRow, 201: ChatSummaryRow}
+        operation_id="open_direct_chat", request=DirectChatBody, responses={200: ListedChatRow, 201: ListedChatRow}
     )
     def post(self, request: Request, workspace_id: UUID) -> HttpResponse:
         body = read(request, DirectChatBody)
@@ -89,7 +89,7 @@ class DirectChats(APIView):
 
 
 class ChatsBetweenAgents(APIView):
-    @extend_schema(operation_id="list_chats_between_agents", parameters=PAGE_PARAMETERS, responses=Page[ChatSummaryRow])
+    @extend_schema(operation_id="list_chats_between_agents", parameters=PAGE_PARAMETERS, responses=Page[ListedChatRow])
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
         get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
         rows = list_chats_between_agents(request.user, workspace_id)
@@ -106,11 +106,11 @@ class Hidden(APIView):
 class OneChat(APIView):
     agent_methods = ("GET",)
 
-    @extend_schema(operation_id="read_chat", responses=ChatSummaryRow)
+    @extend_schema(operation_id="read_chat", responses=ListedChatRow)
     def get(self, request: Request, chat_id: UUID) -> HttpResponse:
         return build_response(_get_summary(request, chat_id))
 
-    @extend_schema(operation_id="rename_chat", request=ChatBody, responses=ChatSummaryRow)
+    @extend_schema(operation_id="rename_chat", request=ChatBody, responses=ListedChatRow)
     def patch(self, request: Request, chat_id: UUID) -> HttpResponse:
         body = read(request, ChatBody)
         chats.rename_chat(request.user, chat_id, title=body.title)

@@ -3,7 +3,7 @@
 from chats.services.changes import RowChange, save_changes
 from chats.services.direct import hide_direct_chat, open_direct_chat
 from chats.services.links import accept_link, create_link, get_invitation, revoke_link
-from chats.services.locking import lock_chat, lock_chats, lock_chats_of, lock_participants
+from chats.services.locking import lock_chat, lock_chat_sets, lock_chats, lock_chats_of
 from chats.services.messages import (
     build_system_message,
     clean_text,
@@ -40,7 +40,7 @@ __all__ = [
     "lock_chat",
     "lock_chats",
     "lock_chats_of",
-    "lock_participants",
+    "lock_chat_sets",
     "mark_read",
     "open_direct_chat",
     "pin_message",

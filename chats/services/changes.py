@@ -21,7 +21,7 @@ def save_changes(chat_id: UUID, changes: Sequence[RowChange]) -> int:
     """Insert new rows of a chat, apply updates, and publish them in one frame on commit. Return the chat's new version.
 
     Call it last in a transaction: raising the version locks the chat until commit, so that versions rise in the order of
-    commits (MSG4). The caller must not have locked a row of the chat before the chat itself. Rows with `takes_number` get one
+    commits (MSG4). The caller must not have locked a row of the chat before the chat itself. Rows with `has_own_version` get one
     version each, in the order given; the other rows share the last one.
 
     Raises `NotFound`, `IntegrityError`, and the error of an update whose condition is not met.
@@ -29,7 +29,7 @@ def save_changes(chat_id: UUID, changes: Sequence[RowChange]) -> int:
     new = [change for change in changes if isinstance(change, VersionedRow)]
     if any(not row._state.adding for row in new):
         raise ValueError("A stored row is changed by a RowUpdate.")
-    numbered = [row for row in new if row.takes_number]
+    numbered = [row for row in new if row.has_own_version]
     count = max(1, len(numbered))
     version, workspace_id = _raise_version(chat_id, count)
 
@@ -37,7 +37,7 @@ def save_changes(chat_id: UUID, changes: Sequence[RowChange]) -> int:
         row.assign_version(number)
     insert(numbered)
     written = list(numbered)
-    others: list[Any] = [change for change in changes if isinstance(change, RowUpdate) or not change.takes_number]
+    others: list[Any] = [change for change in changes if isinstance(change, RowUpdate) or not change.has_own_version]
     for kind, group in groupby(others, type):
         if issubclass(kind, RowUpdate):
             for update in group:

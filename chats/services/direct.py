@@ -8,7 +8,7 @@ from actors.models import Actor
 from chats.models import Chat, ChatActor, build_pair_key
 from chats.permissions import ChatVerb, get_chat_for
 from chats.services.changes import save_changes
-from chats.services.locking import lock_chat, lock_participants
+from chats.services.locking import lock_chat, lock_chat_sets
 from chats.services.participants import list_allowed_actors, throttle_public_agents
 from chats.services.responses import set_initial_responses
 from common.clock import now
@@ -41,7 +41,7 @@ def open_direct_chat(
     if ids[0] == ids[1]:
         raise Invalid("A direct chat is a chat of two.")
     throttle_public_agents(actor, ids)
-    lock_participants(ids, shared=True)
+    lock_chat_sets(ids, shared=True)
     pair = {allowed.id: allowed for allowed in list_allowed_actors(workspace, ids)}
     if len(pair) < len(ids):
         raise NotFound("There is nobody of that id in this workspace.")

@@ -13,7 +13,7 @@ from actors.models import Actor
 from chats.models import ChatLink
 from chats.permissions import get_chat_to_invite, get_link_for
 from chats.services.locking import lock_chat
-from chats.services.participants import check_group, join_chat, publish_chat_lists
+from chats.services.participants import check_is_not_direct, join_chat, publish_chat_lists_changed
 from common.clock import now
 from common.errors import Code, Forbidden, Invalid, NotFound
 from common.operators import get_for_operator
@@ -39,7 +39,7 @@ def create_link(
     is one for editors and any number for suggesters. Raises `NotFound`, `Forbidden`, `Conflict`, `Invalid`, `QuotaReached`.
     """
     chat = get_chat_to_invite(actor, chat_id, role=role)
-    check_group(chat)
+    check_is_not_direct(chat)
     if role not in Role.values:
         raise Invalid("A link is for an editor or a suggester.")
     if not 1 <= hours <= MAX_HOURS:
@@ -105,7 +105,7 @@ def accept_link(actor: Actor, token: str) -> ChatLink:
         ChatLink.objects.filter(pk=link.pk).update(uses=F("uses") + 1)
         audit.record(actor, "link.used", workspace_id=link.chat.workspace_id, object_id=link.id)
         publish_rights_changed(actor.id)
-        publish_chat_lists([chat])
+        publish_chat_lists_changed([chat])
     return link
 
 

@@ -3,7 +3,7 @@
 All services take locks in this order:
 
 1. the workspace;
-2. the set of chats of an actor (`lock_participants`, an advisory lock);
+2. the set of chats of an actor (`lock_chat_sets`, an advisory lock);
 3. chats, by id;
 4. a merge and its suggestions;
 5. the person who claims a draft (`check_holds_no_other_lock`, an advisory lock), and the draft;
@@ -45,7 +45,7 @@ _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(name, 0)) FROM unnest(%s:
 _LOCK_SHARED = "SELECT pg_advisory_xact_lock_shared(hashtextextended(name, 0)) FROM unnest(%s::text[]) AS name"
 
 
-def lock_participants(actor_ids: Iterable[UUID], *, shared: bool = False) -> None:
+def lock_chat_sets(actor_ids: Iterable[UUID], *, shared: bool = False) -> None:
     """Lock the set of chats that these actors are in, until the transaction ends. Call it before chats are locked.
 
     Adding actors to a chat takes the lock `shared`, so that several people can do it at once. Removing an actor from all
@@ -62,7 +62,7 @@ def lock_chats_of(actor: Actor, **where: Any) -> list[ChatActor]:
 
     The rows are read after the chats are locked, because the actor may leave a chat before that.
     """
-    lock_participants([actor.id])
+    lock_chat_sets([actor.id])
     participants = ChatActor.objects.filter(actor=actor, ended_at=None, **where)
     locked = lock_chats(participants.values_list("chat", flat=True))
     return list(participants.filter(chat__in=locked).select_related("chat__workspace", "actor").order_by("chat_id"))

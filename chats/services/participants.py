@@ -14,7 +14,7 @@ from chats.hooks import actor_left, participants_added
 from chats.models import Chat, ChatActor, ChatLink
 from chats.permissions import ChatVerb, find_readers, get_chat_for
 from chats.services.changes import RowChange, save_changes
-from chats.services.locking import lock_chat, lock_chats_of, lock_participants
+from chats.services.locking import lock_chat, lock_chat_sets, lock_chats_of
 from chats.services.messages import build_system_message
 from chats.services.responses import adjust_responses, set_initial_responses
 from common.clock import now
@@ -25,7 +25,7 @@ from common.text import normalize_name
 from common.writing import RowUpdate
 from events import audit
 from events.publish import publish_list_changed, publish_rights_changed
-from events.rows import Response
+from events.rows import ResponseMode
 from workspaces.models import Workspace
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
@@ -45,7 +45,7 @@ def create_chat(actor: Actor, workspace_id: UUID, *, title: str, actor_ids: Sequ
         raise Invalid(f"A chat has at most {MAX_PARTICIPANTS} participants.")
     check_quota("chats", Chat.objects.filter(workspace=workspace, created_by=actor))
     throttle_public_agents(actor, ids)
-    lock_participants(ids, shared=True)
+    lock_chat_sets(ids, shared=True)
     actors = {allowed.id: allowed for allowed in list_allowed_actors(workspace, ids)}
     if actor.id not in actors:
         raise NotFound("There is no such workspace, or you may not see it.")
@@ -79,7 +79,7 @@ def list_allowed_actors(workspace: Workspace, ids: Iterable[UUID]) -> Iterable[A
     return Actor.objects.filter(person | allowed_agent, pk__in=ids).distinct()
 
 
-def check_group(chat: Chat) -> None:
+def check_is_not_direct(chat: Chat) -> None:
     """Raise `Conflict` (`direct_chat`) if it is a direct chat: nobody joins or leaves it, and it has no title."""
     if chat.is_direct:
         raise Conflict(
@@ -98,9 +98,9 @@ def add_participant(actor: Actor, chat_id: UUID, target_id: UUID) -> ChatActor:
     # Rights are checked before any lock, so that people cannot lock actors of a chat that they may not see.
     get_chat_for(actor, chat_id, ChatVerb.ADD_PARTICIPANT)
     throttle_public_agents(actor, [target_id])
-    lock_participants([target_id], shared=True)
+    lock_chat_sets([target_id], shared=True)
     chat = get_chat_for(actor, chat_id, ChatVerb.ADD_PARTICIPANT, lock=True)
-    check_group(chat)
+    check_is_not_direct(chat)
     target = next(iter(list_allowed_actors(chat.workspace, [target_id])), None)
     if target is None:
         raise NotFound("There is nobody of that id in this workspace.")
@@ -110,7 +110,7 @@ def add_participant(actor: Actor, chat_id: UUID, target_id: UUID) -> ChatActor:
     audit.record(
         actor, "chat.participant_added", workspace_id=chat.workspace_id, object_id=chat.id, participant=str(target.id)
     )
-    publish_chat_lists([chat])
+    publish_chat_lists_changed([chat])
     publish_rights_changed(target.id)
     chat.version = participant.version
     participants_added.call(chat, [target], actor)
@@ -156,12 +156,12 @@ def remove_participant(actor: Actor, chat_id: UUID, target_id: UUID, *, as_opera
         chat = lock_chat(chat_id)
     else:
         chat = get_chat_for(actor, chat_id, ChatVerb.REMOVE_PARTICIPANT, lock=True)
-        check_group(chat)
+        check_is_not_direct(chat)
     participant = chat.participants.select_related("actor").filter(actor_id=target_id, ended_at=None).first()
     if participant is None:
         raise NotFound(gettext("They are not in this chat."))
     _remove_participant(chat, participant, actor)
-    publish_chat_lists([chat], target_id)
+    publish_chat_lists_changed([chat], target_id)
     return participant
 
 
@@ -170,7 +170,7 @@ def remove_agent_from_chats(agent: Actor, remover: Actor) -> None:
     participants = lock_chats_of(agent)
     for participant in participants:
         _remove_participant(participant.chat, participant, remover)
-    publish_chat_lists([participant.chat for participant in participants], agent.id)
+    publish_chat_lists_changed([participant.chat for participant in participants], agent.id)
 
 
 def _remove_participant(chat: Chat, participant: ChatActor, remover: Actor) -> None:
@@ -209,7 +209,7 @@ def leave_workspace_chats(*, workspace: Workspace, actor: Actor, remover: Actor)
     participants = lock_chats_of(actor, chat__workspace=workspace)
     for participant in participants:
         _end_participation(participant.chat, participant, remover)
-    publish_chat_lists([participant.chat for participant in participants], actor.id)
+    publish_chat_lists_changed([participant.chat for participant in participants], actor.id)
     revoke_links(remover, chat__workspace=workspace, created_by=actor)
 
 
@@ -218,10 +218,10 @@ def publish_participants(actor: Actor, participants: Collection[ChatActor]) -> N
     for participant in participants:
         participant.actor = actor
         save_changes(participant.chat_id, [RowUpdate(participant)])
-    publish_chat_lists([participant.chat for participant in participants])
+    publish_chat_lists_changed([participant.chat for participant in participants])
 
 
-def publish_chat_lists(chats: Iterable[Chat], *leaver_ids: UUID) -> None:
+def publish_chat_lists_changed(chats: Iterable[Chat], *leaver_ids: UUID) -> None:
     """Publish to the readers of these chats, and to those who have just left, that their list of chats changed: it has the titles
     of the chats and the names of all participants."""
     publish_list_changed(set(leaver_ids).union(*find_readers(chats).values()), "chats")
@@ -234,10 +234,10 @@ def rename_chat(actor: Actor, chat_id: UUID, *, title: str) -> Chat:
     Raises `NotFound`, `Forbidden`, `Conflict` (`direct_chat`).
     """
     chat = get_chat_for(actor, chat_id, ChatVerb.RENAME, lock=True)
-    check_group(chat)
+    check_is_not_direct(chat)
     save_changes(chat.id, [RowUpdate(chat).set(title=normalize_name(title)[:120])])
     audit.record(actor, "chat.renamed", workspace_id=chat.workspace_id, object_id=chat.id)
-    publish_chat_lists([chat])
+    publish_chat_lists_changed([chat])
     return chat
 
 
@@ -251,7 +251,7 @@ def set_response(actor: Actor, chat_id: UUID, agent_id: UUID, *, response: str) 
     participant = chat.participants.select_related("actor").filter(actor_id=agent_id, ended_at=None).first()
     if participant is None:
         raise NotFound(gettext("They are not in this chat."))
-    if participant.actor.is_human or response not in Response.values:
+    if participant.actor.is_human or response not in ResponseMode.values:
         raise Invalid("Only an agent can be set to answer mentions, always, or never.")
     save_changes(chat.id, [RowUpdate(participant).set(response=response, is_response_chosen=True)])
     audit.record(actor, "chat.response_set", workspace_id=chat.workspace_id, object_id=chat.id, agent=str(agent_id))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from chats.models import Chat, ChatActor
 from common.writing import RowUpdate
-from events.rows import Response
+from events.rows import ResponseMode
 
 
 def set_initial_responses(participants: Sequence[ChatActor]) -> None:
@@ -15,7 +15,7 @@ def set_initial_responses(participants: Sequence[ChatActor]) -> None:
     agents = [participant for participant in participants if participant.actor.is_agent]
     if len(agents) == 1 or len(agents) == len(participants) == 2:
         for agent in agents:
-            agent.response = Response.ALWAYS
+            agent.response = ResponseMode.ALWAYS
 
 
 def adjust_responses(chat: Chat, joining: ChatActor) -> RowUpdate[ChatActor] | None:
@@ -26,11 +26,11 @@ def adjust_responses(chat: Chat, joining: ChatActor) -> RowUpdate[ChatActor] | N
     agent it is unclear which agent is addressed, so each agent answers when mentioned.
     """
     present = list(chat.participants.filter(ended_at=None).exclude(actor=joining.actor).select_related("actor"))
-    default = Response.ALWAYS if len(present) == 1 else Response.MENTIONS
+    default = ResponseMode.ALWAYS if len(present) == 1 else ResponseMode.MENTIONS
     if joining.actor.is_agent and not joining.is_response_chosen:
         joining.response = default
     agents = [participant for participant in present if participant.actor.is_agent]
     is_second = len(agents) == 1 and (len(present) == 2 or joining.actor.is_agent)
-    if is_second and agents[0].response == Response.ALWAYS and not agents[0].is_response_chosen:
-        return RowUpdate(agents[0]).set(response=Response.MENTIONS)
+    if is_second and agents[0].response == ResponseMode.ALWAYS and not agents[0].is_response_chosen:
+        return RowUpdate(agents[0]).set(response=ResponseMode.MENTIONS)
     return None

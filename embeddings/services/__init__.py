@@ -1,7 +1,7 @@
 """The services of embeddings."""
 
 from embeddings.services.embedding import embed_due_chats, request_embeddings, request_embeddings_on_commit
-from embeddings.services.requests import compute_vector
+from embeddings.services.request_vectors import compute_vector
 from embeddings.services.settings import delete_embedding_key, delete_embedding_model, set_embedding_model
 
 __all__ = [

@@ -20,7 +20,7 @@ from django.db.models import F, Q
 from chats.models import Message
 from common.clock import now
 from common.ids import new_id
-from common.tenants import charge_tenant
+from common.tenants import set_current_tenant
 from embeddings.models import EmbeddedChat, EmbeddingModel, MessageEmbedding
 from embeddings.services.settings import build_endpoint
 from embeddings.vectors import MAX_DIMENSIONS, format_vector
@@ -167,7 +167,7 @@ def claim_due_chats(served: Iterable[UUID] = ()) -> list[tuple[UUID, UUID]]:
 
 
 async def _embed_chat(row_id: UUID, workspace_id: UUID) -> None:
-    with charge_tenant(workspace_id):
+    with set_current_tenant(workspace_id):
         try:
             for _ in range(BATCHES_PER_TURN):
                 if not await embed_batch(row_id):

@@ -17,7 +17,7 @@ from common.providers import EMBEDDING_PROVIDERS, PROVIDERS, get_provider
 from common.secrets import Secret
 from embeddings.hooks import embedding_server_changed
 from embeddings.models import EmbeddedChat, EmbeddingModel
-from embeddings.vectors import require_vectors
+from embeddings.vectors import ensure_vector_column
 from events import audit
 from events.publish import publish_workspace_list_changed
 from llm.endpoints import get_policy
@@ -73,7 +73,7 @@ def set_embedding_model(
             hints=[f"Providers that have it: {', '.join(labels)}."],
         )
     _check_policy()
-    require_vectors()
+    ensure_vector_column()
     model = EmbeddingModel.objects.select_for_update().filter(workspace=workspace).first()
     model = model or EmbeddingModel(workspace=workspace, revision=0)
     before = (model.provider, model.api_base, model.default_model)

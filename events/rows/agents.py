@@ -56,7 +56,7 @@ AgentState = Literal["idle", "working", "waiting"]
 """Whether an agent works in any chat, waits for people in one, or does nothing."""
 
 
-class AgentSummaryRow(Row):
+class ListedAgentRow(Row):
     """An agent in lists: without its production version, whose prompt may be long. `verbs` are those of the reader.
     `accepts_tasks`: other agents of its workspace may give it tasks. `role`: what it does in the team; `parent_id`: the agent that
     it reports to."""
@@ -70,7 +70,7 @@ class AgentSummaryRow(Row):
     created_at: datetime
 
 
-class AgentRow(AgentSummaryRow):
+class AgentRow(ListedAgentRow):
     """An agent with its production version."""
 
     spec: SpecRow

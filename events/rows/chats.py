@@ -14,7 +14,7 @@ from events.rows.messages import MessageMetadata, MessageRow
 from events.rows.people import ActorRow, Role
 
 
-class Response(models.TextChoices):
+class ResponseMode(models.TextChoices):
     """Which messages of a chat an agent answers: those that mention it or reply to it, all, or none."""
 
     MENTIONS = "mentions", _("Mentions")
@@ -33,7 +33,7 @@ class ParticipantRow(Row):
     chat_id: UUID
     version: int
     actor: ActorRow
-    response: Response = Response.MENTIONS
+    response: ResponseMode = ResponseMode.MENTIONS
     joined_at: datetime
     last_read_seq: int | None = None
     ended: bool = False
@@ -58,7 +58,7 @@ class Segment(Row):
     conflict: int | None = None
 
 
-class Choice(Row):
+class ConflictChoice(Row):
     """One resolution of a conflict. Without a contributor it is the text of production."""
 
     contributor: UUID | None = None
@@ -71,7 +71,7 @@ class MergeConflict(Row):
 
     about: str
     question: str
-    choices: list[Choice]
+    choices: list[ConflictChoice]
     chosen: int | None = None
 
 
@@ -186,7 +186,7 @@ class ChatRow(Row):
 AnyRow = Annotated[MessageRow | ParticipantRow | DraftRow | RunRow | ChatRow, Field(discriminator="kind")]
 
 
-class ChatSummaryRow(Row):
+class ListedChatRow(Row):
     """A chat in the list of chats, with its participants and the reader's unread count. A direct chat also lists who has left it.
     Here the `title` of a chat without one is made of the names of the others in it.
 

@@ -157,7 +157,7 @@ class PublicationCheckRow(Row):
 
 
 class TakedownRow(Row):
-    """A public copy that was taken down, with its listing, to publish it anew with. `by_operator`: an operator did it, and
+    """A public copy that was taken down, with its listing, for publishing it anew. `by_operator`: an operator did it, and
     not its publisher."""
 
     agent_id: UUID

@@ -12,7 +12,7 @@ from events.row import Row
 
 class PauseReason(models.TextChoices):
     """Why a schedule is paused: its owner has left the chat or the workspace, its agent is not in the chat or does not answer,
-    or a budget for the agent's runs for the owner is used up. In the last case it goes on by itself once the budget has room."""
+    or a budget for runs of the agent for the owner is used up. In the last case it goes on by itself once the budget has room."""
 
     OWNER_LEFT = "owner_left", _("owner left")
     AGENT_REMOVED = "agent_removed", _("agent removed")

@@ -21,7 +21,7 @@ from common.rest import (
     Page,
     Request,
     build_empty_response,
-    build_invalid,
+    build_invalid_error,
     build_list_response,
     build_query_parameters,
     build_response,
@@ -69,7 +69,7 @@ def _upload(request: Request, *, chat_id: UUID | None = None, workspace_id: UUID
     try:
         body = UploadBody.model_validate(request.POST.dict())
     except ValidationError as error:
-        raise build_invalid(error) from error
+        raise build_invalid_error(error) from error
     file, is_new = files.upload_file(
         request.user,
         content=uploads[0],

@@ -7,7 +7,7 @@ from pydantic_core import from_json
 
 from common.secrets import Secret
 from llm.adapters.assembly import Assembly
-from llm.errors import build_frame_error
+from llm.errors import build_stream_error
 from llm.messages import Chunk
 from llm.protocol import LLMError
 
@@ -123,7 +123,7 @@ class OpenAIStream:
         if not isinstance(read, dict):
             raise LLMError("garbled", "The model's server sent something that is no answer.", retryable=True)
         if refusal := read.get("error"):
-            raise build_frame_error(refusal, self._key)
+            raise build_stream_error(refusal, self._key)
         return read
 
 

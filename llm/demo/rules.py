@@ -9,7 +9,7 @@ from typing import Any
 from llm.messages import ModelRequest, ToolCall, ToolSchema
 
 # The text that follows the prompt in the system text (`build_system_text` and `build_sub_agent_text` in `context.transcript`).
-_FRAME = re.compile(
+_IDENTITY = re.compile(
     r"(?:^|\n\n)You are (?P<name>[^\n]+?) \(@[^)\s]+\), an agent(?: in |(?P<is_sub_agent>\. Another agent))"
 )
 HAN = re.compile(r"[\u3400-\u9fff]")
@@ -57,8 +57,8 @@ class DemoConversation:
 def read_conversation(request: ModelRequest) -> DemoConversation:
     """Parse a request. Instructions in the question take precedence over those in the prompt."""
     system = "\n\n".join(turn.text for turn in request.turns if turn.role == "system")
-    frames = list(_FRAME.finditer(system))
-    prompt = (system[: frames[-1].start()] if frames else system).strip()
+    identities = list(_IDENTITY.finditer(system))
+    prompt = (system[: identities[-1].start()] if identities else system).strip()
     last = max((at for at, turn in enumerate(request.turns) if turn.role == "user"), default=-1)
     question = request.turns[last].text if last >= 0 else ""
     if "Messages of others begin with the name" in system:
@@ -70,14 +70,14 @@ def read_conversation(request: ModelRequest) -> DemoConversation:
     number, closing = _SENTENCES.search(instructions), _CLOSING.search(instructions)
     return DemoConversation(
         prompt=prompt,
-        name=frames[-1]["name"] if frames else "the demo model",
+        name=identities[-1]["name"] if identities else "the demo model",
         question=question,
         language=_find_requested_language(question) or _find_requested_language(prompt) or detect_language(question),
         tools=request.tools,
         results=[(call, results[call.id]) for turn in recent for call in turn.calls if call.id in results],
         max_sentences=_NUMBERS[(number[1] or number[2]).lower()] if number else None,
         closing=(closing[1] or closing[2]) if closing else "",
-        is_sub_agent=bool(frames and frames[-1]["is_sub_agent"]),
+        is_sub_agent=bool(identities and identities[-1]["is_sub_agent"]),
     )
 
 

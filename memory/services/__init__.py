@@ -10,10 +10,10 @@ from memory.services.notes import (
     remember,
     restore_note,
 )
-from memory.services.use import build_memory_text
+from memory.services.use import use_memory
 
 __all__ = [
-    "build_memory_text",
+    "use_memory",
     "clear_history",
     "create_note",
     "delete_cleared",

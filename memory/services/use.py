@@ -14,7 +14,7 @@ from memory.selectors import ReadMemory, read_memory
 
 
 @transaction.atomic
-def build_memory_text(
+def use_memory(
     agent: Actor,
     chat: Chat,
     *,

@@ -49,8 +49,8 @@ def mark_approvals_read(approvals: Sequence[Approval]) -> None:
 
 
 def mark_read_in_chats(marks: Sequence[ReadCursor]) -> None:
-    """Mark the notifications (`READ_IN_CHATS`, such as mentions) of what people have seen in chats as read, with two queries for
-    any number of people.
+    """Mark the notifications (`TYPES_READ_IN_CHATS`, such as mentions) of what people have seen in chats as read, with two queries
+    for any number of people.
 
     Each mark names a person, a chat, and the `seq` up to which the person has read it. A listener of
     `chats.hooks.chats_read`.

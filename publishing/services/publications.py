@@ -112,7 +112,7 @@ def update_published_agent(
     agent = get_agent_for(actor, agent_id, AgentVerb.PUBLISH)
     workspace = Workspace.objects.get(agents=agent)
     copy = get_public_copy(agent)
-    chats.lock_participants([copy.pk])
+    chats.lock_chat_sets([copy.pk])
     copy = lock_public_agent(copy.pk)
     # Checked again, because the actor may have lost the right while this waited.
     agent = get_agent_for(actor, agent_id, AgentVerb.PUBLISH)
@@ -175,7 +175,7 @@ def _check_daily_versions(copy: Actor) -> None:
 def lock_public_agent(agent_id: UUID) -> Actor:
     """Lock a public agent and return it. Raises `Conflict` (`not_public`) if it was taken down meanwhile.
 
-    The caller has locked the set of its chats before, by `lock_participants`.
+    The caller has locked the set of its chats before, by `lock_chat_sets`.
     """
     agent = Actor.objects.select_for_update(no_key=True).get(pk=agent_id)
     if not agent.is_public or agent.taken_down_at is not None:

@@ -46,7 +46,7 @@ def take_down_agent(actor: Actor, agent_id: UUID, *, reason: str = "", as_operat
         raise Invalid(gettext("Its users and its publisher read the reason: give one."))
 
     # Locked, so that it is not added to a chat meanwhile. The chats themselves may be too many to lock.
-    chats.lock_participants([listing.agent_id])
+    chats.lock_chat_sets([listing.agent_id])
     agent = lock_public_agent(agent_id)
     if not as_operator:
         get_agent_for(actor, agent_id, AgentVerb.TAKE_DOWN)

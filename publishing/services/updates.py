@@ -23,8 +23,8 @@ from common.writing import RowUpdate
 from publishing.hooks import agent_published, agent_taken_down
 from publishing.models import Listing, PendingUpdate
 from publishing.selectors import list_concerned_people, list_concerned_workspaces
-from runs.models import ACTIVE
-from runs.services.runs import list_runs_of_agent, stop_runs_of_agent
+from runs.models import NOT_ENDED
+from runs.services.runs import build_changes_that_stop_agent, list_runs_of_agent
 
 logger = logging.getLogger(__name__)
 
@@ -100,13 +100,13 @@ def _update_next_chats(update: PendingUpdate) -> bool:
     found = participants.filter(later).values_list("chat_id", flat=True)
     if is_taken_down:
         # Other agents may have called it in chats that it was never in.
-        active = list_runs_of_agent(agent.id).filter(later, state__in=ACTIVE)
+        active = list_runs_of_agent(agent.id).filter(later, state__in=NOT_ENDED)
         found = found.union(active.values_list("chat_id", flat=True))
     ids = list(found.order_by("chat_id")[:CHATS_PER_BATCH])
 
     lines: dict[UUID, Message] = {}
     if is_taken_down or version is not None:
-        lines = {id: _build_line(id, agent, version, note) for id in ids}
+        lines = {id: _build_system_message(id, agent, version, note) for id in ids}
     posted = set(Message.objects.filter(pk__in=[line.id for line in lines.values()]).values_list("chat", flat=True))
     for id in ids:
         if id in posted:
@@ -123,7 +123,7 @@ def _update_next_chats(update: PendingUpdate) -> bool:
     return len(ids) == CHATS_PER_BATCH
 
 
-def _build_line(chat_id: UUID, agent: Actor, version: AgentSpec | None, note: str) -> Message:
+def _build_system_message(chat_id: UUID, agent: Actor, version: AgentSpec | None, note: str) -> Message:
     """Return the system message for a chat. Its id follows from the agent, the chat and the version, so that it is posted once."""
     if version is None:
         line = chats.build_system_message(chat_id, "AGENT_TAKEN_DOWN", target=agent, note=note)
@@ -145,7 +145,9 @@ def _update_chat(chat_id: UUID, agent: Actor, line: Message | None) -> None:
         return
     if line is not None and Message.objects.filter(pk=line.id).exists():
         return
-    changes: list[chats.RowChange] = stop_runs_of_agent(chat, agent) if agent.taken_down_at is not None else []
+    changes: list[chats.RowChange] = (
+        build_changes_that_stop_agent(chat, agent) if agent.taken_down_at is not None else []
+    )
     # The agent is read again: it may have been taken down meanwhile, and that update may have been faster.
     participant = chat.participants.select_related("actor").filter(actor=agent, ended_at=None).first()
     if participant is not None:

@@ -36,9 +36,9 @@ from runs.runtime.history import StartedCalls
 from runs.runtime.ledger import record_llm_call
 from runs.runtime.messages import PartialMessage
 from runs.runtime.steps import (
+    LoopEnded,
     ModelAnswered,
     ModelRetried,
-    RunEnded,
     StepId,
     StepSaved,
     ToolResult,
@@ -50,7 +50,7 @@ from runs.runtime.sub_agents import start_sub_agents
 from tools.interface import ToolOutput
 from usage.owners import ResolvedModel
 
-EMPTY_ANSWER = RunEnded("failed", "empty_answer", "The model gave no answer.")
+EMPTY_ANSWER = LoopEnded("failed", "empty_answer", "The model gave no answer.")
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class RunKind(ABC):
         """Write the changes of the chat, then the update of the run. Extend the lease of a running run."""
 
     @abstractmethod
-    def close(self, update: RowUpdate[Run], end: RunEnded, changes: Sequence[RowChange] = ()) -> None:
+    def close(self, update: RowUpdate[Run], end: LoopEnded, changes: Sequence[RowChange] = ()) -> None:
         """End the run without an answer, so that its chat or its listeners are notified, after the changes of the chat."""
 
     def build_partial_messages(self, run: Run, partial: PartialMessage, model: ResolvedModel) -> list[Message]:
@@ -167,11 +167,11 @@ class RunKind(ABC):
         self.save(self.lock_attempt(claimed).set(retry_at=at))
 
     @transaction.atomic
-    def record_end(
+    def record_loop_end(
         self,
         claimed: Run,
         model: ResolvedModel,
-        end: RunEnded,
+        end: LoopEnded,
         partial: PartialMessage | None = None,
         error: LLMError | None = None,
     ) -> None:
@@ -180,7 +180,7 @@ class RunKind(ABC):
         is_waiting = end.how in ("waiting_approval", "waiting_child")
         update = self.lock_attempt(claimed, at_end=not is_waiting)
         if is_waiting and update.row.stop_requested_at is not None:
-            is_waiting, end = False, RunEnded("stopped")
+            is_waiting, end = False, LoopEnded("stopped")
         rows = self.build_partial_messages(update.row, partial, model) if partial is not None else []
         if error is not None:
             record_llm_call(update, model, error)
@@ -263,7 +263,7 @@ def extend_lease(update: RowUpdate[Run]) -> RowUpdate[Run]:
     return update.set(lease_until=get_lease_end()) if update.row.state == RunState.RUNNING else update
 
 
-def finish_run(update: RowUpdate[Run], end: RunEnded | None = None) -> RowUpdate[Run]:
+def finish_run(update: RowUpdate[Run], end: LoopEnded | None = None) -> RowUpdate[Run]:
     """Set the final state of the run, and release its lease. Without `end`, it has answered: it is completed."""
     state = RunState(end.how) if end else RunState.COMPLETED
     code, text = (end.code[:40], end.text[:600]) if end else ("", "")

@@ -29,7 +29,7 @@ from llm.endpoints import LLM_PROFILE_CODES, StoredSettings, find_usable_model, 
 from llm.prices import can_see_images
 from llm.sent_requests import Section
 from memory.selectors import ReadMemory, may_still_use
-from memory.services import build_memory_text, record_history_entry
+from memory.services import record_history_entry, use_memory
 from runs.errors import LeaseLost, RunNotAllowed
 from runs.kinds.base import (
     EMPTY_ANSWER,
@@ -47,7 +47,7 @@ from runs.kinds.base import (
 )
 from runs.models import Run, RunState
 from runs.permissions import AGENT_TAKEN_DOWN, lock_chat_of_run
-from runs.prepared_queries import ANSWERED_QUEUED_RUNS, ATTEMPT, ATTEMPT_TO_END, CLAIMED_RUN, LOCKED_STEPS
+from runs.prepared_queries import ANSWERED_QUEUED_RUNS, ATTEMPT, ATTEMPT_TO_END, LOCKED_STEPS, RUN_TO_CLAIM
 from runs.runtime.answered_messages import add_answered_messages, wake_program
 from runs.runtime.history import (
     find_earlier_context,
@@ -69,7 +69,7 @@ from runs.runtime.messages import (
     build_results_of_open_calls,
 )
 from runs.runtime.offered_tools import add_find_tools, build_tool_schemas, list_offered_tools
-from runs.runtime.steps import ModelAnswered, ModelRetried, RunEnded, StepSaved, ToolsFinished
+from runs.runtime.steps import LoopEnded, ModelAnswered, ModelRetried, StepSaved, ToolsFinished
 from runs.runtime.streaming import ChatSink, StreamSink
 from runs.runtime.sub_agents import build_resumed_callers
 from tools.registry import FIND_TOOLS
@@ -77,7 +77,7 @@ from usage.owners import ResolvedModel
 
 
 @dataclass(frozen=True)
-class ReadConversation:
+class ConversationSource:
     """The system text of a run and the rows of its chat that its model reads. `trigger_id`: the message that it answers."""
 
     system: str
@@ -109,7 +109,7 @@ class ChatRun(RunKind):
             # Do not lock the workspace: when a member is removed, it is locked before the chats.
             locked = Chat.objects.select_for_update(of=("self",), no_key=True)
             chat, obstacle = locked.select_related("workspace").get(pk=waiting.get_chat_id()), error
-        run: Any = CLAIMED_RUN.first(waiting.pk)
+        run: Any = RUN_TO_CLAIM.first(waiting.pk)
         if run is None:
             raise LeaseLost(f"Run {waiting.pk} is gone.")
         update: RowUpdate[Run] = build_run_update(run, state=RunState.QUEUED, attempt=waiting.attempt)
@@ -121,7 +121,7 @@ class ChatRun(RunKind):
         if spec is None and (found := find_answering_spec(run.agent, chat.id)):
             spec, stamp = found[0], found[1].model_dump(mode="json")
         if run.stop_requested_at is not None:
-            self.close(update, RunEnded("stopped"))
+            self.close(update, LoopEnded("stopped"))
         elif run.origin == "wake" and not run.attempt and (run.seen or 0) >= run.trigger_seq:
             # An earlier run has read and answered this message.
             self.save(update.set(state=RunState.COMPLETED, ended_at=now(), answered_ids=[]))
@@ -130,7 +130,7 @@ class ChatRun(RunKind):
             self.save(update.set(state=RunState.COMPLETED, ended_at=now(), answered_ids=[]))
         elif obstacle is not None or spec is None:
             obstacle = obstacle or RunNotAllowed("no_version", "The agent has no saved version.")
-            self.close(update, RunEnded("failed", obstacle.code, obstacle.text))
+            self.close(update, LoopEnded("failed", obstacle.code, obstacle.text))
         else:
             self.start(update, owner, spec, stamp).set(read_to=chat.version)
             if self.is_participant:
@@ -231,7 +231,7 @@ class ChatRun(RunKind):
         self,
         run: Run,
         memory_scope: MemoryScope,
-        read: "ReadConversation",
+        read: "ConversationSource",
         model_size: int,
         *,
         strategy: ContextStrategy | Literal["default"] = "default",
@@ -241,7 +241,7 @@ class ChatRun(RunKind):
         if not self.is_participant or (memory_scope == "chat" and not getattr(run, "has_notes", True)):
             return ReadMemory()
         request = next((entry.payload.get("text", "") for entry in read.entries if entry.id == run.trigger_id), "")
-        run.memory = build_memory_text(
+        run.memory = use_memory(
             run.agent,
             run.get_chat(),
             person=run.on_behalf_of,
@@ -257,7 +257,7 @@ class ChatRun(RunKind):
 
     def read_conversation(
         self, run: Run, prompt: str, instructions: Mapping[str, str], tokens: int, can_see_images: bool
-    ) -> "ReadConversation":
+    ) -> "ConversationSource":
         """Return what the model reads: at least so many `tokens` of the log, and the images that it can see."""
         entries = read_log(run, tokens, with_images=can_see_images)
         chat = read_chat_context(run, entries)
@@ -265,7 +265,7 @@ class ChatRun(RunKind):
         system = build_system_text(
             prompt, build_participant(run.agent), chat, instructions, role=run.agent.role, parent=parent
         )
-        return ReadConversation(system, entries, chat, run.trigger_id)
+        return ConversationSource(system, entries, chat, run.trigger_id)
 
     def open_stream(self, run: Run) -> StreamSink:
         return ChatSink(run)
@@ -285,7 +285,7 @@ class ChatRun(RunKind):
     def save(self, update: RowUpdate[Run], changes: Sequence[chats.RowChange] = ()) -> None:
         chats.save_changes(update.row.get_chat_id(), [*changes, extend_lease(update)])
 
-    def close(self, update: RowUpdate[Run], end: RunEnded, changes: Sequence[chats.RowChange] = ()) -> None:
+    def close(self, update: RowUpdate[Run], end: LoopEnded, changes: Sequence[chats.RowChange] = ()) -> None:
         by = update.row.stopped_by if end.how == "stopped" else None
         closing = build_closing_changes(update, end, by=by)
         chats.save_changes(update.row.get_chat_id(), [*changes, *closing, *build_resumed_callers([update.row])])
@@ -378,14 +378,14 @@ def record_history(run: Run, spec: AgentSpec | None, outcome: str) -> None:
     )
 
 
-def build_closing_changes(update: RowUpdate[Run], end: RunEnded, *, by: Actor | None = None) -> list[chats.RowChange]:
+def build_closing_changes(update: RowUpdate[Run], end: LoopEnded, *, by: Actor | None = None) -> list[chats.RowChange]:
     """Return the changes that end a run without an answer: results of open calls, a system message, the run itself.
 
     A run that was stopped because its public agent was taken down fails with that reason.
     """
     run = update.row
     if end.how == "stopped" and by is None and run.agent.taken_down_at is not None:
-        end = RunEnded("failed", *AGENT_TAKEN_DOWN)
+        end = LoopEnded("failed", *AGENT_TAKEN_DOWN)
     closed = close_approvals(run.id) if run.state == RunState.WAITING_APPROVAL else []
     finish_run(update, end)
     record_history(run, run.spec, run.state)

@@ -35,7 +35,7 @@ from runs.models import Run, RunState
 from runs.prepared_queries import ATTEMPT_OF_JOB
 from runs.runtime.ledger import resolve_model_of_run
 from runs.runtime.messages import build_stamp
-from runs.runtime.steps import ModelAnswered, RunEnded, StepSaved, ToolsFinished
+from runs.runtime.steps import LoopEnded, ModelAnswered, StepSaved, ToolsFinished
 from runs.runtime.streaming import ProgressSink, StreamSink
 from usage.owners import ResolvedModel
 from usage.rules import build_rules_expression
@@ -75,7 +75,7 @@ class Job(RunKind):
             raise LeaseLost(f"Run {waiting.pk} is gone.")
         update = build_run_update(run, state=RunState.QUEUED, attempt=waiting.attempt)
         if run.stop_requested_at is not None:
-            self.close(update, RunEnded("stopped"))
+            self.close(update, LoopEnded("stopped"))
             return None
         try:
             check_job_rights(run)
@@ -83,7 +83,7 @@ class Job(RunKind):
             if spec is None:
                 raise RunNotAllowed("no_version", "The agent has no saved version.")
         except RunNotAllowed as obstacle:
-            self.close(update, RunEnded("failed", obstacle.code, obstacle.text))
+            self.close(update, LoopEnded("failed", obstacle.code, obstacle.text))
             return None
         stamp = run.stamp or Stamp(spec_id=spec.id, version=spec.number).model_dump(mode="json")
         start_attempt(update, owner, spec, stamp).save()
@@ -110,7 +110,7 @@ class Job(RunKind):
     def save(self, update: RowUpdate[Run], changes: Sequence[RowChange] = ()) -> None:
         extend_lease(update).save()
 
-    def close(self, update: RowUpdate[Run], end: RunEnded, changes: Sequence[RowChange] = ()) -> None:
+    def close(self, update: RowUpdate[Run], end: LoopEnded, changes: Sequence[RowChange] = ()) -> None:
         run = finish_run(update, end).row
         try:
             with transaction.atomic():

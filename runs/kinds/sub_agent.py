@@ -26,10 +26,10 @@ from runs.kinds.base import (
     extend_lease,
     finish_run,
 )
-from runs.kinds.chat import ChatRun, ReadConversation, build_closing_changes
+from runs.kinds.chat import ChatRun, ConversationSource, build_closing_changes
 from runs.models import Run, RunState
 from runs.permissions import lock_chat_of_run
-from runs.prepared_queries import ATTEMPTS, CLAIMED_RUNS, MESSAGES_OF_RUN
+from runs.prepared_queries import ATTEMPTS, MESSAGES_OF_RUN, RUNS_TO_CLAIM
 from runs.runtime.history import read_started_calls
 from runs.runtime.messages import build_answer_messages
 from runs.runtime.steps import ModelAnswered, StepSaved
@@ -64,7 +64,7 @@ class SubAgentRun(ChatRun):
         """Start the first attempts of queued runs of one caller in the current transaction: the chat is locked once, and one frame
         is published. `prepare` uses what this reads once for all. Raises `RunNotAllowed` or `LeaseLost` if one cannot start."""
         chat = lock_chat_of_run(*waiting)
-        runs = CLAIMED_RUNS.all([run.pk for run in waiting])
+        runs = RUNS_TO_CLAIM.all([run.pk for run in waiting])
         answering = {agent.id: find_answering_spec(agent, chat.id) for agent in {run.agent for run in runs}}
         updates: list[RowUpdate[Run]] = []
         stored = StoredSettings(chat.workspace, waiting[0].on_behalf_of)
@@ -115,7 +115,7 @@ class SubAgentRun(ChatRun):
 
     def read_conversation(
         self, run: Run, prompt: str, instructions: Mapping[str, str], tokens: int, can_see_images: bool
-    ) -> ReadConversation:
+    ) -> ConversationSource:
         caller_agent_id = run.path[-2]
         task = LogEntry(run.id, "TEXT_MESSAGE", caller_agent_id, {"text": Task.from_run(run).build_message()})
         own = MESSAGES_OF_RUN.rows(run.id) if run.steps_done else ()
@@ -123,7 +123,7 @@ class SubAgentRun(ChatRun):
         is_of_workspace = run.agent.workspace_id == run.workspace_id
         name = getattr(run, "caller_name", "") if is_of_workspace else ""  # an annotation of the query of a claim
         system = build_sub_agent_text(prompt, build_participant(run.agent), name, instructions)
-        return ReadConversation(system, [task, *map(build_entry, own)], ChatContext("", "", [], {}), run.id)
+        return ConversationSource(system, [task, *map(build_entry, own)], ChatContext("", "", [], {}), run.id)
 
 
 SUB_AGENT = SubAgentRun()

@@ -10,7 +10,7 @@ from llm.context_window import estimate_tokens_of_turns, shorten_section, shorte
 from llm.messages import Answer, ChunkPart, ToolCall, Turn
 from llm.protocol import LLMError
 from llm.sent_requests import Section
-from runs.runtime.steps import RunEnded, StepId, StepSaved, TaskRequest, ToolResult
+from runs.runtime.steps import LoopEnded, StepId, StepSaved, TaskRequest, ToolResult
 from tools.interface import MAX_ARGUMENT_CHARACTERS
 
 BREAKING_CODES = ("cut", "server", "timeout_idle")
@@ -40,7 +40,7 @@ class Conversation:
     was_retried: bool = False
     times_shortened: int = 0
     malformed_answers: int = 0
-    broken_tools: int = 0
+    broken_calls: int = 0
     _error_kinds: list[str] = field(default_factory=list)
     _shortened_texts: dict[str, str] = field(default_factory=dict)
     """The shortened form of each part of the system text that was shortened."""
@@ -63,7 +63,7 @@ class Conversation:
         if not self.open_calls:
             is_malformed = all(kind == "call" for kind in self._error_kinds)
             self.malformed_answers = self.malformed_answers + 1 if is_malformed else 0
-            self.broken_tools += self._error_kinds.count("tool")
+            self.broken_calls += self._error_kinds.count("tool")
             self._error_kinds = []
             self.turns += self.later_turns
             self.later_turns = []
@@ -116,24 +116,24 @@ class Conversation:
             replace(section, text=replacement) if section.text == text else section for section in self.sections
         )
 
-    def find_end(
+    def find_loop_end(
         self, max_steps: int, requests: Sequence[ApprovalRequest], tasks: Sequence[TaskRequest]
-    ) -> RunEnded | None:
+    ) -> LoopEnded | None:
         """Return the end of the run if the model is not to be asked again, else null. `requests`: calls that wait for people;
         `tasks`: those that wait for other agents. People are asked first, because they may be slow."""
         if self.stop_requested:
-            return RunEnded("stopped")
+            return LoopEnded("stopped")
         if requests:
-            return RunEnded("waiting_approval", requests=tuple(requests))
+            return LoopEnded("waiting_approval", requests=tuple(requests))
         if tasks:
-            return RunEnded("waiting_child", tasks=tuple(tasks))
+            return LoopEnded("waiting_child", tasks=tuple(tasks))
         if self.malformed_answers >= MAX_ERRORS:
             text = "The model called tools in a way that cannot be understood, three times in a row."
-            return RunEnded("failed", "malformed_calls", text)
-        if self.broken_tools >= MAX_ERRORS:
-            return RunEnded("failed", "tools_broken", "Tools failed three times because of an internal error.")
+            return LoopEnded("failed", "malformed_calls", text)
+        if self.broken_calls >= MAX_ERRORS:
+            return LoopEnded("failed", "tools_broken", "Tools failed three times because of an internal error.")
         if self.step.number > max_steps:
-            return RunEnded("failed", "step_limit", f"It reached the limit of {max_steps} steps.")
+            return LoopEnded("failed", "step_limit", f"It reached the limit of {max_steps} steps.")
         return None
 
 

@@ -36,7 +36,7 @@ from tools.registry import FIND_TOOLS
 
 BYTES_PER_TOKEN = 12
 """Bytes of text that are read per token; no language needs more."""
-MAX_COMPARED = 50
+MAX_COMPARISON_ROWS = 50
 """A chat counts as read whole if `MAX_ROWS` exceeds its entries by more than this, because answers of comparisons are left out."""
 OTHER_BYTES = 500 * MAX_ROWS
 """Bytes of all payloads besides their texts."""
@@ -71,7 +71,7 @@ def find_earlier_context(
     agent's spec names. `entries`: the newest messages."""
     rows = [LogRow(entry.seq, entry.tokens + (TOKENS_PER_IMAGE if entry.image else 0)) for entry in entries]
     size = compute_tokens(rows)
-    is_whole = size <= budget and len(entries) < MAX_ROWS - MAX_COMPARED
+    is_whole = size <= budget and len(entries) < MAX_ROWS - MAX_COMPARISON_ROWS
     if not rows or (is_whole and size <= START_SHARE * budget):
         return None
     strategy = cast(ContextStrategy, run.get_chat().workspace.context_strategy) if setting == "default" else setting

@@ -66,7 +66,7 @@ async def run_loop(
                 conversation.add_results(results, _require((yield ToolsFinished(results))))
                 if conversation.stop_requested:
                     break
-        if end := conversation.find_end(max_steps, tools.requests, tools.tasks):
+        if end := conversation.find_loop_end(max_steps, tools.requests, tools.tasks):
             yield end
             return
         was_streamed = False

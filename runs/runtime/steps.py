@@ -86,7 +86,7 @@ class ModelRetried:
 
 
 @dataclass(frozen=True)
-class RunEnded:
+class LoopEnded:
     """The run ends without an answer, or waits: for people to decide about `requests`, or for other agents to do `tasks`."""
 
     how: Literal["stopped", "failed", "waiting_approval", "waiting_child"]
@@ -97,7 +97,7 @@ class RunEnded:
     tasks: tuple[TaskRequest, ...] = ()
 
 
-LoopEvent = ToolsStarted | ToolsFinished | ModelAnswered | ModelRetried | RunEnded
+LoopEvent = ToolsStarted | ToolsFinished | ModelAnswered | ModelRetried | LoopEnded
 """What the loop yields besides chunks, so that the runner stores it before the loop continues."""
 
 

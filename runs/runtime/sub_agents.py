@@ -24,7 +24,7 @@ from events.rows import MessageMetadata, SubAgentMetadata
 from files.selectors import find_passable_files
 from llm.messages import ToolCall
 from runs.errors import LeaseLost
-from runs.models import ACTIVE, Run, RunOrigin, RunState
+from runs.models import NOT_ENDED, Run, RunOrigin, RunState
 from runs.prepared_queries import (
     ACTORS,
     ENDED_SUB_AGENTS,
@@ -79,7 +79,7 @@ def start_sub_agents(update: RowUpdate[Run], requests: Sequence[TaskRequest]) ->
             runs.append(_build_run(caller, request, agents[request.task.agent_id]))
     dispatch_siblings(runs)
     update.set(lease_owner="", lease_until=None)
-    if runs or any(state in ACTIVE for state in known.values()):
+    if runs or any(state in NOT_ENDED for state in known.values()):
         update.set(state=RunState.WAITING_CHILD)
     else:
         update.set(state=RunState.QUEUED, dispatched_at=now())
@@ -203,10 +203,10 @@ def _compute_seconds_waited(caller: Run) -> float:
     return max(waited, default=0.0)
 
 
-def list_tree(run: Run) -> list[Run]:
+def list_runs_to_stop(run: Run) -> list[Run]:
     """Return the active runs that are stopped with this one, the oldest first: those of its tree or, for a sub-agent, itself and
     the sub-agents below it. The chat is locked."""
-    tree = Run.objects.filter(Q(pk=run.tree_id) | Q(root_id=run.tree_id), chat=run.get_chat_id(), state__in=ACTIVE)
+    tree = Run.objects.filter(Q(pk=run.tree_id) | Q(root_id=run.tree_id), chat=run.get_chat_id(), state__in=NOT_ENDED)
     active = list(tree.select_related("agent").order_by("pk"))
     if not run.is_sub_agent:
         return active

@@ -1,4 +1,4 @@
-"""Share the slots of this process, one for each run that it executes, between workspaces and people (FAIR1)."""
+"""SlotOwner the slots of this process, one for each run that it executes, between workspaces and people (FAIR1)."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -20,7 +20,7 @@ class WaitingRun(NamedTuple):
     turn: int
 
 
-Share = tuple[UUID, UUID | None]
+SlotOwner = tuple[UUID, UUID | None]
 """The workspace of the run that uses a slot, and the person it works for."""
 
 
@@ -34,7 +34,7 @@ class Capacity:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._slots: dict[UUID, Share] = {}
+        self._slots: dict[UUID, SlotOwner] = {}
         self._running: Counter[UUID | None] = Counter()
         self.has_refused = False
         """Whether a run got no slot since waiting runs were last claimed."""
@@ -90,7 +90,7 @@ def _get_limit(most: int, free: int) -> int:
     return min(most, max(free, 1))
 
 
-def _has_slot(share: Share, running: Counter[UUID | None], free: int) -> bool:
+def _has_slot(share: SlotOwner, running: Counter[UUID | None], free: int) -> bool:
     workspace_id, person_id = share
     if not free or running[workspace_id] >= _get_limit(settings.RUNS_PER_WORKSPACE, free):
         return False

@@ -94,7 +94,7 @@ def list_waiting(limit: int, *, excluded: Sequence[UUID] = ()) -> list[WaitingRu
 
 
 @transaction.atomic
-def pick_undispatched_runs(seconds: float, limit: int = 200, *, excluded: Sequence[UUID] = ()) -> list[UUID]:
+def pick_runs_to_dispatch_again(seconds: float, limit: int = 200, *, excluded: Sequence[UUID] = ()) -> list[UUID]:
     """Return runs in the order of `list_waiting` whose task was sent more than `seconds` ago; set them to dispatched now."""
     if not try_lock_sweep():
         return []

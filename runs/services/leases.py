@@ -23,10 +23,10 @@ from llm.protocol import LLMError
 from runs.errors import LeaseLost
 from runs.kinds import get_kind
 from runs.kinds.base import build_run_update, get_lease_end
-from runs.models import ACTIVE, Run, RunState
+from runs.models import NOT_ENDED, Run, RunState
 from runs.runtime.dispatch import dispatch_next_run
 from runs.runtime.ledger import record_llm_call
-from runs.runtime.steps import RunEnded
+from runs.runtime.steps import LoopEnded
 from usage import services as usage
 from usage.models import Reservation
 from usage.owners import ResolvedModel
@@ -64,7 +64,7 @@ def fail_run(run: Run, code: str, text: str) -> None:
     kind = get_kind(run)
     kind.lock(run)
     update = build_run_update(run, state=RunState.RUNNING, attempt=run.attempt, lease_owner=run.lease_owner)
-    kind.close(update, RunEnded("failed", code, text))
+    kind.close(update, LoopEnded("failed", code, text))
 
 
 def fail_unstorable_run(run_id: UUID, **conditions: object) -> None:
@@ -78,7 +78,7 @@ def fail_unstorable_run(run_id: UUID, **conditions: object) -> None:
         with transaction.atomic():
             kind = get_kind(run)
             kind.lock(run)
-            kind.close(build_run_update(run, **conditions), RunEnded("failed", "internal", UNSTORED))
+            kind.close(build_run_update(run, **conditions), LoopEnded("failed", "internal", UNSTORED))
     except DatabaseError as error:
         if is_database_unavailable(error):
             raise
@@ -110,7 +110,7 @@ def reclaim_run(expired_run: Run, owner_state: LeaseOwnerState) -> bool:
 
 def subtract_presumed_crashes(owner: str) -> int:
     """Subtract the crashes that were counted because this process, which is alive, was presumed dead. Return how many."""
-    counted = Run.objects.filter(presumed_dead=owner, state__in=ACTIVE, crashes__gt=0)
+    counted = Run.objects.filter(presumed_dead=owner, state__in=NOT_ENDED, crashes__gt=0)
     return counted.update(crashes=F("crashes") - 1, presumed_dead="")
 
 
@@ -136,10 +136,10 @@ def _requeue_or_end(
         is_presumed = owner_state == LeaseOwnerState.PRESUMED_DEAD
         update.set(crashes=run.crashes + 1, presumed_dead=run.lease_owner if is_presumed else "")
     if run.stop_requested_at is not None:
-        kind.close(update, RunEnded("stopped"))
+        kind.close(update, LoopEnded("stopped"))
     elif run.crashes >= MAX_CRASHES:
         text = f"The worker died {run.crashes} times while it executed this run."
-        kind.close(update, RunEnded("failed", "crash_loop", text))
+        kind.close(update, LoopEnded("failed", "crash_loop", text))
     else:
         kind.save(update.set(state=RunState.QUEUED, lease_owner="", lease_until=None))
 

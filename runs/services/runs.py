@@ -25,11 +25,11 @@ from runs.errors import LeaseLost
 from runs.kinds.base import build_run_update
 from runs.kinds.chat import build_closing_changes
 from runs.kinds.job import JOB, JobInput
-from runs.models import ACTIVE, Run, RunState
+from runs.models import NOT_ENDED, Run, RunState
 from runs.permissions import get_run_for
 from runs.runtime.dispatch import dispatch_next_run, dispatch_run
-from runs.runtime.steps import RunEnded
-from runs.runtime.sub_agents import build_resumed_callers, list_tree
+from runs.runtime.steps import LoopEnded
+from runs.runtime.sub_agents import build_resumed_callers, list_runs_to_stop
 from runs.services.agent_states import publish_agent_states
 from runs.services.comparisons import build_retried_side
 from workspaces.models import Workspace
@@ -47,11 +47,11 @@ def stop_run(actor: Actor, run_id: UUID, *, as_operator: bool = False) -> Run:
     operator, who needs no rights in the chat and may stop jobs, too. Raises `NotFound`, `Forbidden`, `Conflict` (`run_ended`).
     """
     run = _get_locked_run(actor, run_id, ChatVerb.STOP_ANY_RUN, own=ChatVerb.STOP_OWN_RUN, as_operator=as_operator)
-    if run.state not in ACTIVE:
+    if run.state not in NOT_ENDED:
         raise Conflict(gettext("This run is over."), code=Code.RUN_ENDED)
     if run.chat_id is None:
         stop_job(actor, run.id)
-    elif changes := _build_stop_changes(list_tree(run), by=actor):
+    elif changes := _build_stop_changes(list_runs_to_stop(run), by=actor):
         chats.save_changes(run.chat_id, changes)
     audit.record(actor, "run.stopped", workspace_id=run.workspace_id, object_id=run.id)
     run.refresh_from_db()
@@ -74,7 +74,7 @@ def retry_run(actor: Actor, run_id: UUID, *, as_operator: bool = False) -> Run:
         raise Conflict(gettext("An outside program answers for this agent now. Write to it again."), code=Code.INVALID)
     if run.state not in (RunState.FAILED, RunState.STOPPED):
         raise Conflict(gettext("Only a run that failed or was stopped can be retried."), code=Code.INVALID)
-    active = Run.objects.filter(origin="retry", concurrency_key=run.concurrency_key, state__in=ACTIVE)
+    active = Run.objects.filter(origin="retry", concurrency_key=run.concurrency_key, state__in=NOT_ENDED)
     if (again := active.filter(trigger_id=run.trigger_id).first()) is not None:
         return again
     again = Run(
@@ -132,7 +132,7 @@ def _build_stop_changes(runs: Sequence[Run], *, by: Actor | None = None) -> list
         dispatch_next_run(run.concurrency_key)
         if run.state in (RunState.WAITING_APPROVAL, RunState.WAITING_CHILD):
             publish_agent_states([run])
-        changes += build_closing_changes(build_run_update(run, state=run.state), RunEnded("stopped"), by=by)
+        changes += build_closing_changes(build_run_update(run, state=run.state), LoopEnded("stopped"), by=by)
     return [*changes, *build_resumed_callers([run for run in runs if run.ended_at is not None])]
 
 
@@ -140,18 +140,18 @@ def end_runs_of_leaver(chat: Chat, actor: Actor, remover: Actor) -> list[chats.R
     """Return the changes that end runs when an actor leaves a chat: the runs of an agent that leaves are stopped, and runs that
     work for the person who leaves and wait for an approval fail (`rights_lost`). A listener of `actor_left`."""
     runs = Run.objects.filter(chat=chat).select_related("agent").order_by("pk")
-    changes = stop_runs_of_agent(chat, actor)
+    changes = build_changes_that_stop_agent(chat, actor)
     waiting = list(runs.filter(on_behalf_of=actor, state=RunState.WAITING_APPROVAL).exclude(agent=actor))
     for run in waiting:
         publish_agent_states([run])
-        end = RunEnded("failed", "rights_lost", "The person it worked for has left this chat.")
+        end = LoopEnded("failed", "rights_lost", "The person it worked for has left this chat.")
         changes += build_closing_changes(build_run_update(run, state=run.state), end)
     return [*changes, *build_resumed_callers(waiting)]
 
 
-def stop_runs_of_agent(chat: Chat, agent: Actor) -> list[chats.RowChange]:
+def build_changes_that_stop_agent(chat: Chat, agent: Actor) -> list[chats.RowChange]:
     """Return the changes that stop the active runs of an agent in a locked chat, and those of its sub-agents."""
-    runs = list_runs_of_agent(agent.id).filter(chat=chat, state__in=ACTIVE)
+    runs = list_runs_of_agent(agent.id).filter(chat=chat, state__in=NOT_ENDED)
     return _build_stop_changes(list(runs.select_related("agent").order_by("pk")))
 
 
@@ -163,7 +163,7 @@ def list_runs_of_agent(agent_id: UUID) -> QuerySet[Run]:
 def stop_runs_of_workspace(workspace: Workspace, actor: Actor) -> None:
     """Ask the workers to stop the runs of a deleted workspace. Those that no worker executes are not started any more, because
     their people have no rights, and the purge deletes them. A listener of `workspace_deleted`."""
-    active = Run.objects.filter(workspace=workspace, state__in=ACTIVE).order_by("pk").select_for_update(no_key=True)
+    active = Run.objects.filter(workspace=workspace, state__in=NOT_ENDED).order_by("pk").select_for_update(no_key=True)
     runs = list(active.only("pk"))
     Run.objects.filter(pk__in=[run.pk for run in runs]).update(stop_requested_at=now(), stopped_by=actor)
     for run in runs:
@@ -207,13 +207,13 @@ def stop_job(actor: Actor, run_id: UUID) -> Run:
         try:
             with transaction.atomic():
                 update = build_run_update(run, state=RunState.QUEUED, attempt=run.attempt).set(stopped_by=actor)
-                JOB.close(update, RunEnded("stopped"))
+                JOB.close(update, LoopEnded("stopped"))
         except LeaseLost:
             pass  # a worker has claimed it meanwhile
         else:
             dispatch_next_run(run.concurrency_key)
             return run
-    running = Run.objects.filter(pk=run.pk, state__in=ACTIVE, stop_requested_at=None)
+    running = Run.objects.filter(pk=run.pk, state__in=NOT_ENDED, stop_requested_at=None)
     if running.update(stop_requested_at=now(), stopped_by=actor):
         send_stop(run.id)
     return run

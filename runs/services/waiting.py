@@ -12,7 +12,7 @@ from chats.services import RowChange
 from common.clock import now
 from common.sql_constant import SqlConstant
 from runs.kinds.base import build_run_update
-from runs.models import ACTIVE, Run, RunState
+from runs.models import NOT_ENDED, Run, RunState
 from runs.runtime.dispatch import dispatch_run
 from runs.runtime.sub_agents import build_resumed_callers
 
@@ -36,7 +36,7 @@ def queue_decided_run(decided: Sequence[Approval]) -> list[RowChange]:
 def queue_callers_of_ended_sub_agents() -> None:
     """Queue the runs that wait for sub-agents which have all ended. The end of a sub-agent does this, unless it could not be stored
     with its messages. An error is logged, and the others are queued all the same."""
-    sub_agents = Run.objects.filter(parent=OuterRef("pk"), state__in=ACTIVE)
+    sub_agents = Run.objects.filter(parent=OuterRef("pk"), state__in=NOT_ENDED)
     for caller in Run.objects.filter(~Exists(sub_agents), state=SqlConstant(RunState.WAITING_CHILD)):
         try:
             with transaction.atomic():

@@ -34,8 +34,8 @@ from suggestions.permissions import (
 from suggestions.services.deciding import check_can_be_decided
 from suggestions.services.finishing import close_merge, complete_merge
 from suggestions.services.outcomes import (
+    build_copied_outcome,
     build_named_suggestions,
-    copy_suggestion,
     get_stored_outcome,
     lock_chosen_suggestions,
 )
@@ -120,7 +120,7 @@ def _start_merge(merge: Merge, suggestions: list[Suggestion]) -> None:
     Suggestion.objects.filter(pk__in=merge.chosen).update(merge=merge)
     publish_workspace_list_changed(merge.workspace_id, "suggestions")
     if len(suggestions) == 1 and suggestions[0].base_id == merge.base_id:
-        complete_merge(merge, suggestions, copy_suggestion(merge, suggestions[0]))
+        complete_merge(merge, suggestions, build_copied_outcome(merge, suggestions[0]))
         return
     job_input = build_merge_input(
         merge.id, agent=merge.agent, production=merge.base.content(), suggestions=build_named_suggestions(suggestions)

@@ -54,7 +54,7 @@ def build_named_suggestions(suggestions: Sequence[Suggestion]) -> list[NamedSugg
     return name_suggestions(contributions, [suggestion.note for suggestion in suggestions])
 
 
-def copy_suggestion(merge: Merge, suggestion: Suggestion) -> Outcome:
+def build_copied_outcome(merge: Merge, suggestion: Suggestion) -> Outcome:
     """Return the outcome for a single suggestion made on the current production version: its spec, unchanged."""
     return Outcome(suggestion.parse_content(), _merge_line_by_line(merge, [suggestion]).provenance, MergeMethod.COPIED)
 

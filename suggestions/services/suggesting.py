@@ -67,7 +67,10 @@ def suggest_spec(
         return _suggest_spec(actor, suggestion, base, change)
     except IntegrityError:  # another request has inserted this id at the same time
         get_chat_for(actor, chat_id, ChatVerb.SEE)
-        return _find_existing(suggestion) or suggestion
+        existing = _find_existing(suggestion)
+        if existing is None:
+            raise
+        return existing
 
 
 @transaction.atomic

@@ -53,7 +53,7 @@ def test_SEC17_only_positions_in_our_files_are_logged(team, lines, wrong):
 
 
 def test_SEC21_reports_of_errors_are_throttled(team, lines, settings, monkeypatch):
-    monkeypatch.setattr(redis_client.breaker, "allows_call", lambda: False)
+    monkeypatch.setattr(redis_client.breaker, "admit_call", lambda: False)
     monkeypatch.setattr(rates, "_local_buckets", LocalBuckets())
     settings.RATES = settings.RATES | {"client_errors": (0.001, 3), "all_client_errors": (0.001, 4)}
     assert [report_error(team, "bob") for _ in range(5)] == [204, 204, 204, 429, 429]

@@ -30,7 +30,7 @@ def limits(settings):
 
 @pytest.fixture
 def _no_redis(monkeypatch):
-    monkeypatch.setattr(redis_client.breaker, "allows_call", lambda: False)
+    monkeypatch.setattr(redis_client.breaker, "admit_call", lambda: False)
     monkeypatch.setattr(rates, "_local_buckets", LocalBuckets())
 
 

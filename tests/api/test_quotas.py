@@ -70,5 +70,5 @@ def test_expired_sessions_are_deleted_and_valid_ones_are_kept(db):
     for _ in range(5):
         SessionFactory.create(expire_date=now() - timedelta(seconds=1))
     SessionFactory.create(session_key="valid")
-    assert actors.delete_expired() == 5
+    assert actors.delete_expired_rows() == 5
     assert [session.pk for session in Session.objects.all()] == ["valid"]

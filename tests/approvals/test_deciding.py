@@ -11,7 +11,7 @@ from approvals import services as approvals
 from approvals.models import Approval
 from approvals.selectors import find_decided_calls, list_waiting_approvals
 from approvals.services import ApprovalRequest, ask_for_approvals
-from approvals.services.deciding import Verdict
+from approvals.services.deciding import PersonDecision
 from chats import services as chats
 from chats.models import Message
 from common.clock import now
@@ -242,7 +242,7 @@ def test_SEC9_a_question_is_answered_by_a_choice_which_the_model_has_written_or_
 def test_what_does_not_answer_a_question_is_refused(team):
     approval = ask_question(team, QUESTION.model_copy(update={"allow_free_answer": False}))
     before = read_facts()
-    attempts: list[tuple[Verdict, dict[str, Any]]] = [
+    attempts: list[tuple[PersonDecision, dict[str, Any]]] = [
         ("answered", {}),
         ("answered", {"choice": 2}),
         ("answered", {"answer": "x"}),

@@ -8,7 +8,7 @@ from chats import services as chats
 from chats.models import Message
 from chats.prepared_queries import MAX_PREVIEW_CHARACTERS
 from common.ids import new_id
-from realtime.catchup import MISSED_BYTES, catch_up
+from realtime.catchup import MAX_MISSED_BYTES, catch_up
 from tests.api.test_rights import client_for
 
 LONG = 200_000
@@ -96,7 +96,7 @@ def test_FAIR3_a_page_of_long_messages_is_bounded_by_bytes(team, read, query):
 
 def test_FAIR3_sizes_of_missed_messages_are_read_before_their_payloads(team):
     since = catch_up(team.chat.pk, None).version
-    for _ in range(MISSED_BYTES // LONG + 1):
+    for _ in range(MAX_MISSED_BYTES // LONG + 1):
         post(team, "x" * LONG)
     with CaptureQueriesContext(connection) as queries:
         found = catch_up(team.chat.pk, since)

@@ -11,7 +11,7 @@ import pytest
 from common import dns
 from common.dns import PER_TENANT, resolve_host
 from common.ids import new_id
-from common.tenants import charge_tenant
+from common.tenants import set_current_tenant
 
 
 class SlowDns:
@@ -45,7 +45,7 @@ async def test_FAIR2_a_lookup_without_an_answer_fails_in_time(names: SlowDns) ->
 
 async def test_FAIR2_slow_lookups_of_a_tenant_use_only_its_own_slots(names: SlowDns) -> None:
     slow_tenant = new_id()
-    with charge_tenant(slow_tenant):
+    with set_current_tenant(slow_tenant):
         asked = [resolve_host(f"slow.{number}.example.com", 443) for number in range(3 * PER_TENANT)]
         results = await asyncio.gather(*asked, return_exceptions=True)
         assert all(isinstance(result, socket.gaierror) for result in results)
@@ -53,8 +53,8 @@ async def test_FAIR2_slow_lookups_of_a_tenant_use_only_its_own_slots(names: Slow
         with pytest.raises(socket.gaierror):
             await resolve_host("good.example.com", 443)
     assert len(names.asked) == PER_TENANT
-    with charge_tenant(new_id()):
+    with set_current_tenant(new_id()):
         assert await resolve_host("good.example.com", 443)
     names.released.set()
-    with charge_tenant(slow_tenant):
+    with set_current_tenant(slow_tenant):
         assert await resolve_host("good.example.com", 443)

@@ -12,7 +12,7 @@ from context.retrieval import Vector, find_messages
 from embeddings import services as embeddings
 from embeddings.models import EmbeddedChat, EmbeddingModel, MessageEmbedding
 from embeddings.selectors import build_embedding_model_row
-from embeddings.services import requests
+from embeddings.services import request_vectors
 from embeddings.services.embedding import DELAY_SECONDS, MAX_DELAY_SECONDS, claim_due_chats
 from embeddings.vectors import MAX_DIMENSIONS, format_vector
 from llm.context_window import DEFAULT_BUDGET
@@ -325,7 +325,7 @@ def test_an_answer_does_not_depend_on_the_embedding_server(
     environment, long_chat, embedding_model, engine, script, monkeypatch
 ):
     embed_chat(environment.team)
-    monkeypatch.setattr(requests, "SECONDS", 0.3)
+    monkeypatch.setattr(request_vectors, "SECONDS", 0.3)
     environment.model.script(text="It is 4711.", match="advance payment")
     environment.model.script(match="advance payment", model="concepts", **script)
     environment.post(QUESTION)

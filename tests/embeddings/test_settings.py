@@ -10,7 +10,7 @@ from common.secrets import Secret
 from embeddings import services as embeddings
 from embeddings.models import EmbeddingModel
 from embeddings.selectors import build_embedding_model_row
-from embeddings.vectors import require_vectors
+from embeddings.vectors import ensure_vector_column
 from llm.services import set_llm_policy
 from notifications.models import Notification
 from tests.people import make_operator
@@ -101,5 +101,5 @@ def test_a_database_without_the_extension_says_what_is_missing(team):
         assert not EmbeddingModel.objects.exists()
         cursor.execute("RESET ROLE")
         set_model(team, key=Secret(KEY))
-        require_vectors()
+        ensure_vector_column()
         cursor.execute("SELECT vector FROM embeddings_messageembedding")

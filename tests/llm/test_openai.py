@@ -15,7 +15,7 @@ from llm.adapters import openai
 from llm.adapters.openai import OpenAIAdapter
 from llm.adapters.openai_format import build_messages
 from llm.adapters.openai_stream import OpenAIStream
-from llm.errors import build_frame_error, build_status_error, parse_retry_after, redact
+from llm.errors import build_status_error, build_stream_error, parse_retry_after, redact
 from llm.messages import Answer, Chunk, ModelRequest, ToolCall, Turn
 from llm.model_list import list_models
 from llm.prices import build_usage
@@ -414,7 +414,7 @@ async def _listing_of(endpoint: Endpoint) -> LLMError:
 def test_a_conversation_that_is_too_long_is_recognised_in_a_frame_and_in_a_status_error() -> None:
     error = {"code": 400, "message": "This model's maximum context length is 8192 tokens."}
     refused = build_status_error(400, {}, json.dumps({"error": error}).encode(), KEY)
-    broken_off = build_frame_error(error, KEY)
+    broken_off = build_stream_error(error, KEY)
     assert [(raised.code, raised.retryable) for raised in (refused, broken_off)] == [("context_too_long", False)] * 2
 
 
@@ -429,7 +429,7 @@ def test_a_conversation_that_is_too_long_is_recognised_in_a_frame_and_in_a_statu
     ids=["a code in words", "no code"],
 )
 def test_a_frame_without_a_status_may_say_that_a_conversation_is_too_long(error: dict[str, str]) -> None:
-    raised = build_frame_error(error, KEY)
+    raised = build_stream_error(error, KEY)
     assert (raised.code, raised.retryable) == ("context_too_long", False)
 
 

@@ -21,7 +21,7 @@ from publishing.content import build_public_content, list_unpublished_tools
 from runs.kinds import get_kind
 from runs.kinds.chat import COMPARISON
 from runs.models import Run
-from runs.runtime.steps import RunEnded
+from runs.runtime.steps import LoopEnded
 from runs.services.runs import stop_run
 from tests.factories.context import HistorySummaryFactory
 from tests.people import make_agent
@@ -160,7 +160,7 @@ def test_FAIR8_a_run_that_read_texts_of_others_in_its_memory_leaves_an_entry_fro
 
 def test_FAIR8_a_run_that_is_stopped_leaves_an_entry_from_outside(driver, private_run):
     kind = get_kind(private_run.run)
-    kind.record_end(private_run.run, private_run.prepared.model, RunEnded("stopped"))
+    kind.record_loop_end(private_run.run, private_run.prepared.model, LoopEnded("stopped"))
     assert HistoryEntry.objects.get(run_id=private_run.run.id).read_texts == "outside"
     waiting = driver.ask(driver.open_chat("Private too"), "x").run
     Run.objects.filter(pk=waiting.pk).update(state="waiting_approval", lease_until=None, lease_owner="")
@@ -372,7 +372,7 @@ def test_a_public_agent_reads_no_memory_even_if_its_spec_says_so(driver):
     agent = Actor(pk=team.robin.pk, is_public=True)
     driver.ask(team.chat, "canary-one").answer()
     other = driver.open_chat("Kyoto", team.bob)
-    found = memory.build_memory_text(
+    found = memory.use_memory(
         agent, other, person=team.alice, run_id=new_id(), memory_scope="agent", request="", model_size=100_000
     )
     assert (found.text, found.entries) == ("", [])

@@ -13,7 +13,7 @@ from common.secrets import Secret
 from files.models import File
 from llm.endpoints import find_usable_model
 from publishing import services as publishing
-from runs.models import ACTIVE, Run
+from runs.models import NOT_ENDED, Run
 from tests.publishing.publications import add_to_chat, finish_updates, publish, update
 from usage.models import LLMCall
 from workspaces import services as workspaces
@@ -39,7 +39,7 @@ def elsewhere(environment):
 
 
 def wait_until_idle(environment):
-    environment.wait(lambda: Run.objects.exists() and not Run.objects.filter(state__in=ACTIVE).exists())
+    environment.wait(lambda: Run.objects.exists() and not Run.objects.filter(state__in=NOT_ENDED).exists())
 
 
 def test_the_workspace_of_the_chat_pays_and_its_default_model_answers_instead_of_one_that_is_not_there(

@@ -23,7 +23,7 @@ from agents.specs.content import SpecContent
 from approvals import services as approvals
 from approvals.models import Approval
 from approvals.services import ApprovalRequest
-from approvals.services.deciding import Verdict
+from approvals.services.deciding import PersonDecision
 from chats import services as chats
 from chats.models import Chat, Message
 from common.clock import now
@@ -42,8 +42,8 @@ from runs.models import Run
 from runs.runtime.conversation import make_storable
 from runs.runtime.messages import PartialMessage
 from runs.runtime.steps import (
+    LoopEnded,
     ModelAnswered,
-    RunEnded,
     StepId,
     TaskRequest,
     ToolResult,
@@ -69,7 +69,7 @@ from workspaces import services as workspaces
 
 OWNER = "story:1"
 NOTES = '{"name": "notes.md", "text": "Hello"}'
-VERDICTS: list[Verdict] = ["approved", "approved_for_run", "refused"]
+PERSON_DECISIONS: list[PersonDecision] = ["approved", "approved_for_run", "refused"]
 MODEL = ResolvedModel(Endpoint("demo", None, Secret(""), "demo"), "demo")
 TEXTS = ("hello", "@robin look", "@finch and @robin", "界 🌍", "thank you")
 
@@ -421,7 +421,7 @@ class Story:
             TaskRequest(call, AgentTask(agent.id, "Find it.", None, (), None, max_seconds=600, max_depth=3))
             for call, agent in zip(answer.calls, (self.wren, other), strict=True)
         ]
-        recorder.record_end(RunEnded("waiting_child", tasks=tuple(tasks)))
+        recorder.record_loop_end(LoopEnded("waiting_child", tasks=tuple(tasks)))
 
     def record_task_results(self, chance: random.Random) -> None:
         """Store the results of the tasks of a run that has waited for them."""
@@ -433,10 +433,10 @@ class Story:
         results = find_task_results(run, [ToolCall(id, "delegate", "{}") for id in ids])
         recorder.record_tool_results(ToolsFinished(tuple(results[id] for id in ids)))
 
-    def record_end(self, chance: random.Random) -> None:
+    def record_loop_end(self, chance: random.Random) -> None:
         recorder, _, step = self.recorder(chance)
-        how = chance.choice([RunEnded("failed", "server", "It broke."), RunEnded("stopped")])
-        recorder.record_end(how, PartialMessage(step.message_id, text=chance.choice(["", "half a sen"])))
+        how = chance.choice([LoopEnded("failed", "server", "It broke."), LoopEnded("stopped")])
+        recorder.record_loop_end(how, PartialMessage(step.message_id, text=chance.choice(["", "half a sen"])))
 
     def record_waiting(self, chance: random.Random) -> None:
         """Let a run wait for people: with a call of a tool that writes, or with a question."""
@@ -445,14 +445,14 @@ class Story:
         answer = make_storable(_answer("", calls=(ToolCall("", "write_file", NOTES),)), step)
         recorder.record_answer(ModelAnswered(step, answer))
         request = ApprovalRequest(answer.calls[0], None if question else "others", question)
-        end = RunEnded("waiting_approval", requests=(request,))
-        recorder.record_end(end, PartialMessage(step.message_id))
+        end = LoopEnded("waiting_approval", requests=(request,))
+        recorder.record_loop_end(end, PartialMessage(step.message_id))
 
     def decide_approval(self, chance: random.Random) -> None:
         approval = Approval.objects.filter(chat=self.chat, decision=None).order_by("pk").first()
         if approval is None:
             raise AppError("Nothing waits.")
-        decision: Verdict = "answered" if approval.question else chance.choice(VERDICTS)
+        decision: PersonDecision = "answered" if approval.question else chance.choice(PERSON_DECISIONS)
         approvals.decide_approval(
             self.person(chance), approval.id, decision, answer="x" if decision == "answered" else ""
         )

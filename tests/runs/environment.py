@@ -9,11 +9,11 @@ from django.db import transaction
 from actors.models import Actor
 from approvals import services as approvals
 from approvals.models import Approval
-from approvals.services.deciding import Verdict
+from approvals.services.deciding import PersonDecision
 from chats import services as chats
 from chats.models import Chat, ChatActor, Message
 from notifications.models import Notification
-from runs.models import ACTIVE, Run
+from runs.models import NOT_ENDED, Run
 from tests.people import Team, make_agent
 from tests.scripted_model import ScriptedModel
 from worker.engine import Engine
@@ -72,7 +72,7 @@ class RunEnvironment:
 
     def wait_until_idle(self, seconds: float = 10) -> list[Run]:
         """Wait until no run of the chat is queued or running, and return its runs."""
-        self.wait(lambda: not Run.objects.filter(state__in=ACTIVE).exists(), seconds)
+        self.wait(lambda: not Run.objects.filter(state__in=NOT_ENDED).exists(), seconds)
         return self.runs()
 
     def wait_until_waiting(self, seconds: float = 10) -> list[Approval]:
@@ -83,7 +83,7 @@ class RunEnvironment:
         return list(Approval.objects.filter(decision=None).order_by("pk"))
 
     def decide(
-        self, approval: Approval, decision: Verdict = "approved", *, by: Actor | None = None, **more: Any
+        self, approval: Approval, decision: PersonDecision = "approved", *, by: Actor | None = None, **more: Any
     ) -> None:
         """Decide as a person, and submit the run to the engine, if there is one, as Celery would."""
         approvals.decide_approval(by or self.team.alice, approval.pk, decision, **more)

@@ -15,9 +15,9 @@ from llm.messages import Chunk, ModelRequest, ToolCall
 from runs.runtime.conversation import Conversation
 from runs.runtime.loop import run_loop
 from runs.runtime.steps import (
+    LoopEnded,
     ModelAnswered,
     ModelRetried,
-    RunEnded,
     StepId,
     StepSaved,
     ToolResult,
@@ -70,7 +70,7 @@ class LoopHarness:
     moments: int = 0
     stores: int = 0
     crashes: int = 0
-    ends: list[RunEnded] = field(default_factory=list)
+    ends: list[LoopEnded] = field(default_factory=list)
     retries: list[str] = field(default_factory=list)
     asks_for: frozenset[str] = frozenset()
     decided: dict[str, DecidedCall] = field(default_factory=dict)
@@ -183,7 +183,7 @@ class LoopHarness:
                 self._answer(at, answer)
             case ModelRetried(error):
                 self.retries.append(error.code)
-            case RunEnded():
+            case LoopEnded():
                 self.ends.append(step)
                 self.requested += [request.call.id for request in step.requests]
         news = []

@@ -16,7 +16,7 @@ from runs.kinds.sub_agent import SubAgentAnswer
 from runs.models import Run
 from runs.runtime.conversation import make_storable
 from runs.runtime.history import StartedCalls
-from runs.runtime.steps import ModelAnswered, RunEnded, TaskRequest
+from runs.runtime.steps import LoopEnded, ModelAnswered, TaskRequest
 from runs.services import claims
 from runs.services.capacity import Capacity
 from tests.factories.runs import StepFactory
@@ -55,7 +55,7 @@ def run_ids(environment, helpers):
         TaskRequest(call, AgentTask(helper.id, f"Help, {helper.name}.", None, (), None, 900, 3))
         for call, helper in zip(answer.calls, helpers, strict=True)
     )
-    recorder.record_end(RunEnded("waiting_child", tasks=tasks))
+    recorder.record_loop_end(LoopEnded("waiting_child", tasks=tasks))
     return list(Run.objects.filter(parent=caller).order_by("pk").values_list("pk", flat=True))
 
 

@@ -12,7 +12,7 @@ import pytest
 import redis
 from django.conf import settings as django_settings
 
-from runs.models import ACTIVE, Run, Step
+from runs.models import NOT_ENDED, Run, Step
 from tests.chaos import IS_CHAOS, N, report
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.stack]
@@ -49,7 +49,7 @@ def check_ended_run(environment, run):
 def wait_until_reclaimed(environment, run):
     """Return the seconds until another worker has the run, or it has ended."""
     started = time.monotonic()
-    environment.wait(lambda: not Run.objects.filter(pk=run.pk, attempt=1, state__in=ACTIVE).exists(), 15)
+    environment.wait(lambda: not Run.objects.filter(pk=run.pk, attempt=1, state__in=NOT_ENDED).exists(), 15)
     return round(time.monotonic() - started, 1)
 
 

@@ -205,7 +205,7 @@ def test_FAIR1_undispatched_runs_are_picked_in_turns(environment):
             dora, environment.team.workspace.id, role=Role.SUGGESTER, invited_by=environment.team.alice
         )
     [late] = queued(environment.team, 1, person=dora)
-    assert late.id in claims.pick_undispatched_runs(0, limit=10)
+    assert late.id in claims.pick_runs_to_dispatch_again(0, limit=10)
     assert environment.team.alice.id not in {
         run.person_id for run in claims.list_waiting(10, excluded=[environment.team.alice.id])
     }

@@ -11,7 +11,7 @@ from django.db.models import Sum
 
 from chats.models import Message
 from common.errors import Conflict
-from runs.models import ACTIVE, Run
+from runs.models import NOT_ENDED, Run
 from runs.services import runs
 from tests.chaos import IS_CHAOS, N, report
 from tests.people import make_agent
@@ -118,7 +118,7 @@ def test_RUN16_nothing_of_a_tree_runs_after_a_stop(environment, start_worker, ha
             runs.stop_run(environment.team.alice, root.pk)
         except Conflict:  # it was over
             continue
-        environment.wait(lambda root=root: not any(run.state in ACTIVE for run in list_tree(root)), 10)
+        environment.wait(lambda root=root: not any(run.state in NOT_ENDED for run in list_tree(root)), 10)
         took.append(time.monotonic() - asked)
         requests = len(environment.model.requests)
         states = {run.state for run in list_tree(root)}

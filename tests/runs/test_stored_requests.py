@@ -60,6 +60,6 @@ def test_old_requests_are_removed_and_their_figures_stay(environment, settings):
         LLMCall.objects.filter(pk=call.pk).update(id=old)
     environment.post("again")
     environment.wait_until_idle()
-    usage.delete_old_requests()
+    usage.remove_old_sent_requests()
     assert [bool(call.request) for call in LLMCall.objects.order_by("pk").only("request")] == [False, True]
     assert LLMCall.objects.get(pk=old).input_tokens == call.input_tokens

@@ -13,7 +13,7 @@ from chats.models import Message
 from common.clock import now
 from common.errors import Conflict
 from publishing import services as publishing
-from runs.models import ACTIVE, Run
+from runs.models import NOT_ENDED, Run
 from runs.runtime import sub_agents
 from runs.services import runs, waiting
 from runs.services.waiting import queue_callers_of_ended_sub_agents
@@ -258,7 +258,7 @@ def test_RUN21_the_requests_of_a_tree_at_the_same_time_do_not_overspend_its_budg
         used.extend(
             spent + reserved for spent, reserved in Balance.objects.values_list("spent_micro", "reserved_micro")
         )
-        return not Run.objects.filter(state__in=ACTIVE).exists()
+        return not Run.objects.filter(state__in=NOT_ENDED).exists()
 
     environment.wait(is_over, 60)
     found = environment.runs()

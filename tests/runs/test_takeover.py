@@ -14,7 +14,7 @@ from django.db.models.functions import Now
 from chats.models import Message
 from chats.services.text_sources import TextSources
 from common.db_executor import DatabaseExecutor
-from common.processes import get_owner_name, is_dead
+from common.processes import get_lease_owner, is_dead
 from common.secrets import Secret
 from llm.messages import Answer, ToolCall, Usage
 from llm.protocol import Endpoint
@@ -24,7 +24,7 @@ from runs.models import Run, Step
 from runs.runtime.conversation import make_storable
 from runs.runtime.history import StartedCalls
 from runs.runtime.messages import PartialMessage
-from runs.runtime.steps import ModelAnswered, RunEnded, StepId, ToolsFinished, ToolsStarted
+from runs.runtime.steps import LoopEnded, ModelAnswered, StepId, ToolsFinished, ToolsStarted
 from runs.services import claims, leases
 from tests.factories.runs import RunFactory, StepFactory
 from tests.recorder import Recorder
@@ -73,7 +73,7 @@ def test_RUN3_a_worker_that_lost_its_lease_writes_nothing(environment):
         lambda: recorder.record_answer(received),
         lambda: recorder.record_tool_start(ToolsStarted(received.answer.calls)),
         lambda: recorder.record_tool_results(ToolsFinished(())),
-        lambda: recorder.record_end(RunEnded("failed", "cut", "late"), PartialMessage(zombie.message_id, "late")),
+        lambda: recorder.record_loop_end(LoopEnded("failed", "cut", "late"), PartialMessage(zombie.message_id, "late")),
         lambda: recorder.run_in_transaction(received.answer.calls[0], lambda: ToolOutput("late"), 5),
         lambda: leases.requeue_run(zombie),
         lambda: leases.fail_run(zombie, "cut", "late"),
@@ -271,8 +271,8 @@ def test_a_run_that_lost_its_lease_is_cancelled_within_a_heartbeat(environment, 
 
 
 def test_only_ended_processes_of_this_host_count_as_dead():
-    host, pid, birth = get_owner_name().rsplit(":", 2)
-    assert not is_dead(get_owner_name())
+    host, pid, birth = get_lease_owner().rsplit(":", 2)
+    assert not is_dead(get_lease_owner())
     assert is_dead(f"{host}:{pid}:{int(birth) + 1}")
     assert is_dead(f"{host}:999999999:{birth}")
     assert not is_dead(f"another:999999999:{birth}")
@@ -364,13 +364,13 @@ class IdleEngine:
 
 def test_a_living_process_that_did_not_extend_its_lease_has_not_crashed(environment):
     claimed(environment)
-    run = stalled(get_owner_name())
+    run = stalled(get_lease_owner())
     assert (run.state, run.crashes, run.presumed_dead) == ("queued", 0, "")
 
 
 def test_the_death_of_a_process_of_this_host_is_a_crash_of_its_runs(environment):
     claimed(environment)
-    host, pid, birth = get_owner_name().rsplit(":", 2)
+    host, pid, birth = get_lease_owner().rsplit(":", 2)
     run = stalled(f"{host}:{pid}:{int(birth) + 1}")
     assert (run.state, run.crashes, run.presumed_dead) == ("queued", 1, "")
 

@@ -35,7 +35,7 @@ from tests.tools.test_mcp_client import HostileServer, describe
 from tools.credentials import encrypt_credential
 from tools.interface import ToolConfig, ToolContext, ToolError
 from tools.mcp import services
-from tools.mcp.connecting import _renew_token, finish_sign_in, open_connection, refresh_server, run_query
+from tools.mcp.connecting import _renew_token, finish_sign_in, get_server_access, refresh_server, run_query
 from tools.mcp.tool import MCPTool
 from tools.models import ServerAuthorization, ToolServer, WorkspaceTool
 from tools.selectors import list_server_rows
@@ -462,7 +462,7 @@ async def test_a_call_waits_without_a_thread_while_another_one_renews_the_token(
         renewing = other.submit(renew_slowly)
         await asyncio.to_thread(is_locked.wait, 20)
         assert await run_query(_renew_token, authorization.pk, None) is None
-        waiting = asyncio.create_task(open_connection(server))
+        waiting = asyncio.create_task(get_server_access(server))
         may_commit.set()
         assert (await waiting).headers["Authorization"].reveal() == "Bearer newer"
         renewing.result(20)

@@ -6,7 +6,7 @@ import pytest
 
 from common.secrets import Secret
 from llm.adapters.assembly import Assembly
-from llm.context_window import SHARE_OF_ESTIMATE, SHARE_OF_LEARNT, get_context_budget
+from llm.context_window import SHARE_WITH_FACTOR, SHARE_WITHOUT_FACTOR, get_context_budget
 from llm.messages import Answer, Image, ModelRequest, Turn, Usage
 from llm.prices import build_usage
 from llm.protocol import Endpoint
@@ -80,9 +80,9 @@ def test_only_long_requests_without_images_are_estimated(tokens, images, expecte
 
 def test_the_budget_of_a_conversation_is_in_tokens_of_the_estimate():
     unknown = get_context_budget(SERVER, "m", 1_000, "", [], 9_000)
-    assert unknown == int(8_000 * SHARE_OF_ESTIMATE)
-    assert get_context_budget(SERVER, "m", 1_000, "", [], 9_000, 1.6) == int(5_000 * SHARE_OF_LEARNT)
-    assert get_context_budget(SERVER, "m", 1_000, "four" * 100, [], 9_000, 0.8) == int(9_900 * SHARE_OF_LEARNT)
+    assert unknown == int(8_000 * SHARE_WITHOUT_FACTOR)
+    assert get_context_budget(SERVER, "m", 1_000, "", [], 9_000, 1.6) == int(5_000 * SHARE_WITH_FACTOR)
+    assert get_context_budget(SERVER, "m", 1_000, "four" * 100, [], 9_000, 0.8) == int(9_900 * SHARE_WITH_FACTOR)
 
 
 def test_a_model_without_budgets_keeps_its_factor(team):

@@ -23,7 +23,7 @@ from common.ids import new_id
 from llm.messages import Answer, ToolCall, Usage
 from runs.kinds import get_kind
 from runs.models import Run
-from runs.runtime.steps import ModelAnswered, RunEnded, StepId, ToolResult, ToolsFinished, ToolsStarted
+from runs.runtime.steps import LoopEnded, ModelAnswered, StepId, ToolResult, ToolsFinished, ToolsStarted
 from runs.services import claims, leases
 from runs.services.runs import stop_run
 from schedules import services as schedules
@@ -133,7 +133,7 @@ class World:
         for run in asked:
             claimed = self.claimed.pop(run.pk)
             kind = get_kind(claimed)
-            kind.record_end(claimed, kind.prepare(claimed).model, RunEnded("stopped"))
+            kind.record_loop_end(claimed, kind.prepare(claimed).model, LoopEnded("stopped"))
 
     def crash(self):
         """Lose the lease of a run: another worker reclaims it."""

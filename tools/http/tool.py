@@ -37,7 +37,7 @@ class HTTPTool(StoredTool):
             headers["Idempotency-Key"] = ctx.call_id
         try:
             async with get_call_semaphore():
-                response = await _send(server, request, credential, headers, is_read=self.can_repeat)
+                response = await _send(server, request, credential, headers, can_repeat=self.can_repeat)
                 try:
                     body = await read_capped(response, MAX_BYTES)
                 finally:
@@ -68,7 +68,7 @@ class HTTPTool(StoredTool):
 
 
 async def _send(
-    server: ToolServer, request: ToolRequest, credential: Secret, headers: dict[str, str], *, is_read: bool
+    server: ToolServer, request: ToolRequest, credential: Secret, headers: dict[str, str], *, can_repeat: bool
 ) -> aiohttp.ClientResponse:
     """Send the request. A redirect is followed only for GET and HEAD of a call that may be repeated, and only within the same
     origin, so that the credential gets to no other server. Raises `ToolError`, `HostRefused`."""
@@ -87,7 +87,7 @@ async def _send(
             is_same_origin = url.origin() == target.url.origin()
         except ValueError:  # it is no address
             is_same_origin = False
-        if not is_read or request.method not in READ_METHODS or not is_same_origin:
+        if not can_repeat or request.method not in READ_METHODS or not is_same_origin:
             raise ToolError(
                 f"{server.name} redirects to another address, which is not followed. An editor can correct its address.",
                 is_final=True,

@@ -18,7 +18,7 @@ from actors.models import Actor
 from common.clock import now
 from common.egress import HostRefused, close_sessions
 from common.secrets import DecryptionFailed, Secret, decrypt_for, encrypt_for
-from common.tenants import charge_tenant
+from common.tenants import set_current_tenant
 from events import audit
 from events.rows import AuthScheme, ServerKind
 from mcp_client.client import list_server_tools
@@ -40,7 +40,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Connection:
+class ServerAccess:
     """What is needed to ask a server, read from its row."""
 
     server_id: UUID
@@ -66,9 +66,9 @@ async def refresh_server(server_id: UUID) -> None:
         base_url = row.base_url
         if _running > LISTINGS_AT_ONCE:
             raise MCPError("failed", "Too many servers are being asked. Try again in a moment.")
-        with charge_tenant(row.workspace_id):
+        with set_current_tenant(row.workspace_id):
             try:
-                connection = await open_connection(row)
+                connection = await get_server_access(row)
                 listing = await list_server_tools(connection.build_server())
             except MCPError as error:
                 needs_sign_in = row.auth == AuthScheme.OAUTH and error.code == "unauthorized"
@@ -82,7 +82,7 @@ async def refresh_server(server_id: UUID) -> None:
         _running -= 1
 
 
-async def open_connection(row: ToolServer) -> Connection:
+async def get_server_access(row: ToolServer) -> ServerAccess:
     """Return how to ask a server, with an access token that is still good. Raises `MCPError`."""
     headers: Mapping[str, Secret]
     if row.auth == AuthScheme.OAUTH:
@@ -93,7 +93,7 @@ async def open_connection(row: ToolServer) -> Connection:
         except DecryptionFailed as error:
             raise MCPError("unauthorized", "The credential of the server cannot be read.") from error
         headers = {name: Secret(value) for name, value in plain.items()}
-    return Connection(row.pk, row.workspace_id, row.base_url, row.auth, headers)
+    return ServerAccess(row.pk, row.workspace_id, row.base_url, row.auth, headers)
 
 
 async def finish_sign_in(server_id: UUID, person_id: UUID, sealed: str) -> None:

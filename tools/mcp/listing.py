@@ -32,7 +32,7 @@ def store_listing(server_id: UUID, base_url: str, listing: MCPListing) -> None:
             return
         listed = {tool.name: tool for tool in listing.tools}
         rows = {row.remote_name: row for row in server.tools.select_for_update()}
-        free = _count_free_tools(server)
+        free = _count_tools_left(server)
         new = [tool for name, tool in listed.items() if name not in rows]
         changed = [rows[name] for name in sorted(rows.keys() & listed.keys()) if _update_tool(rows[name], listed[name])]
         for tool in new[:free]:
@@ -48,7 +48,7 @@ def store_listing(server_id: UUID, base_url: str, listing: MCPListing) -> None:
             tools_changed.call(changed)
 
 
-def _count_free_tools(server: ToolServer) -> int | None:
+def _count_tools_left(server: ToolServer) -> int | None:
     """Return how many more tools the workspace may have, null for any number."""
     most: int = settings.QUOTAS["workspace_tools"]
     return max(0, most - WorkspaceTool.objects.filter(workspace=server.workspace_id).count()) if most else None

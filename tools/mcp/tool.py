@@ -8,7 +8,7 @@ from events.payloads import MCPResultData
 from mcp_client.client import call_server_tool
 from mcp_client.protocol import MCPError
 from tools.interface import ToolContext, ToolError, ToolOutput
-from tools.mcp.connecting import open_connection, refresh_server
+from tools.mcp.connecting import get_server_access, refresh_server
 from tools.stored_tool import MAX_CHARACTERS, MAX_ERROR_CHARACTERS, StoredTool, get_call_semaphore, shorten
 
 
@@ -18,7 +18,7 @@ class MCPTool(StoredTool):
     async def run(self, ctx: ToolContext, args: dict[str, Any]) -> ToolOutput:
         try:
             async with get_call_semaphore():
-                connection = await open_connection(self.row.server)
+                connection = await get_server_access(self.row.server)
                 result = await call_server_tool(
                     connection.build_server(),
                     self.row.remote_name,

@@ -25,7 +25,7 @@ from common.fetching import open_url
 from common.ids import new_id
 from common.redis_client import redis_client
 from common.tasks import send_task_now
-from common.tenants import charge_tenant
+from common.tenants import set_current_tenant
 from events import audit
 from events.publish import publish_workspace_list_changed
 from events.rows import ServerState
@@ -119,7 +119,7 @@ def get_tool_job(actor: Actor, workspace_id: UUID, job_id: UUID | str) -> ToolJo
         raise NotFound("There is no such job, or it was long ago.")
     limit = {"waiting": MAX_WAIT_SECONDS, "running": MAX_RUN_SECONDS}.get(job.state)
     if limit is not None and time.time() - job.started_at > limit:
-        redis_client.call_or_raise(lambda client: client.delete(_build_lock(job.kind, job.person_id)))
+        redis_client.call_or_raise(lambda client: client.delete(_build_lock_key(job.kind, job.person_id)))
         raise Unavailable("No worker has answered. Try again in a moment.")
     return job
 
@@ -138,7 +138,7 @@ def get_parsed_document(workspace_id: UUID, job_id: UUID | str) -> ParsedDocumen
 
 def find_tool_job(workspace_id: UUID, job_id: UUID | str) -> ToolJob | None:
     """Return a job without a check of rights, or null. Raises `Unavailable` without Redis."""
-    stored = redis_client.call_or_raise(lambda client: client.get(_build_key(workspace_id, job_id)))
+    stored = redis_client.call_or_raise(lambda client: client.get(_build_job_key(workspace_id, job_id)))
     return ToolJob(**json.loads(stored)) if stored else None
 
 
@@ -164,7 +164,7 @@ async def _run_job(workspace_id: UUID, job: ToolJob, tool: Tool | None) -> None:
     """Test the tool, or read the document of a job without a tool, and store the result."""
     started = time.monotonic()
     try:
-        with charge_tenant(workspace_id):
+        with set_current_tenant(workspace_id):
             done = await (_test_tool(job, tool) if tool else _read_document(workspace_id, job))
     except Exception:  # also an error of the tool's code: the person must not wait for a result
         logger.exception("A tool job has failed.")
@@ -227,7 +227,7 @@ async def _test_tool(job: ToolJob, tool: Tool) -> ToolJob:
 def _store_result(workspace_id: UUID, job: ToolJob) -> None:
     """Release the lock, and store the result of the job. The result of a test is also stored as the state of its server."""
     # The lock is released first: a client that reads that the job is done can start the next one.
-    redis_client.call_or_raise(lambda client: client.delete(_build_lock(job.kind, job.person_id)))
+    redis_client.call_or_raise(lambda client: client.delete(_build_lock_key(job.kind, job.person_id)))
     if job.kind == "test":
         try:
             ToolServer.objects.filter(tools=job.job_input["tool_id"]).update(
@@ -245,7 +245,7 @@ def _store_result(workspace_id: UUID, job: ToolJob) -> None:
 def _start(actor: Actor, workspace_id: UUID, kind: JobKind, job_input: dict[str, Any]) -> ToolJob:
     """Store a job and send its task. A person has one of each kind at a time."""
     job = ToolJob(str(new_id()), kind, str(actor.id), started_at=time.time(), job_input=job_input)
-    lock = _build_lock(kind, job.person_id)
+    lock = _build_lock_key(kind, job.person_id)
     if not redis_client.call_or_raise(lambda client: client.set(lock, job.id, nx=True, ex=MAX_RUN_SECONDS)):
         data = {"limit": "tool_jobs", "seconds": 5}
         raise LimitReached("One is running already.", hints=["Wait for its result."], data=data)
@@ -258,15 +258,17 @@ def _start(actor: Actor, workspace_id: UUID, kind: JobKind, job_input: dict[str,
     return job
 
 
-def _build_key(workspace_id: UUID, job_id: UUID | str) -> str:
+def _build_job_key(workspace_id: UUID, job_id: UUID | str) -> str:
     return f"tool-job:{workspace_id}:{job_id}"
 
 
-def _build_lock(kind: JobKind, person_id: str) -> str:
+def _build_lock_key(kind: JobKind, person_id: str) -> str:
     return f"tool-job:{kind}:by:{person_id}"
 
 
 def store_tool_job(workspace_id: UUID, job: ToolJob) -> None:
     """Store the state of a job. Raises `Unavailable` without Redis."""
     stored = json.dumps(asdict(job))
-    redis_client.call_or_raise(lambda client: client.set(_build_key(workspace_id, job.id), stored, ex=LIFETIME_SECONDS))
+    redis_client.call_or_raise(
+        lambda client: client.set(_build_job_key(workspace_id, job.id), stored, ex=LIFETIME_SECONDS)
+    )

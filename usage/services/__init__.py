@@ -1,7 +1,7 @@
 """The services of usage."""
 
 from usage.services.budgets import change_budget, create_budget, delete_budget, delete_price, set_price
-from usage.services.ledger import delete_old_requests, record_call, record_embeddings, record_model_test
+from usage.services.ledger import record_call, record_embeddings, record_model_test, remove_old_sent_requests
 from usage.services.reservations import (
     delete_old_balances,
     list_expired_reservations,
@@ -17,7 +17,7 @@ __all__ = [
     "delete_price",
     "set_price",
     "delete_old_balances",
-    "delete_old_requests",
+    "remove_old_sent_requests",
     "list_expired_reservations",
     "record_call",
     "record_embeddings",

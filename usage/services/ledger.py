@@ -116,7 +116,7 @@ def _insert_call(owner: UsageOwner, model: ResolvedModel, usage: Usage, fields: 
     insert([call])
 
 
-def delete_old_requests() -> None:
+def remove_old_sent_requests() -> None:
     """Remove the requests that are older than `SENT_REQUEST_DAYS`. The entries stay."""
     before = get_lowest_id_at(now() - timedelta(days=settings.SENT_REQUEST_DAYS))
     old = LLMCall.objects.filter(pk__lt=before, request__isnull=False).order_by("pk")
@@ -124,7 +124,7 @@ def delete_old_requests() -> None:
         LLMCall.objects.filter(pk__in=ids).update(request=None)
 
 
-def delete_requests_of_workspace(workspace: Workspace) -> list[QuerySet[Any]]:
+def remove_sent_requests_of_workspace(workspace: Workspace) -> list[QuerySet[Any]]:
     """Remove the requests of a workspace that is purged; its ledger stays. A listener of `collect_rows_to_purge`."""
     LLMCall.objects.filter(workspace=workspace, request__isnull=False).update(request=None)
     return []

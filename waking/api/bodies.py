@@ -7,7 +7,7 @@ from pydantic import Field
 from common.rest import Body
 from events.payloads import MAX_TEXT
 from events.rows import Row
-from waking.services.wake import Effect, Reason
+from waking.services.wake import Effect, RefusalReason
 
 
 class WakesBody(Body):
@@ -20,7 +20,7 @@ class WakesRow(Row):
 
     agent_id: UUID
     effect: Effect
-    reason: Reason | None = None
+    reason: RefusalReason | None = None
 
 
 class WakeBody(Body):

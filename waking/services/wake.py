@@ -17,7 +17,7 @@ from common.clock import now
 from common.errors import Invalid
 from common.ids import new_id
 from events.payloads import MemoryScope
-from events.rows import Response
+from events.rows import ResponseMode
 from llm.endpoints import build_keyless_endpoint, choose_model, find_usable_model
 from llm.messages import ModelRequest
 from runs.hooks import agents_woken_outside
@@ -33,7 +33,7 @@ from waking.acknowledgements import is_acknowledgement
 from waking.services.limits import MAX_AGENT_HOPS, build_limit_message, find_agents_woken_too_often
 
 Effect = Literal["wakes", "joins", "next_step", "next_step_or_after", "after_answer", "after_other_work", "refused"]
-Reason = Literal[
+RefusalReason = Literal[
     "suspended",
     "taken_down",
     "never_answers",
@@ -60,7 +60,7 @@ class WakeEffect:
 
     agent_id: UUID
     effect: Effect
-    reason: Reason | None = None
+    reason: RefusalReason | None = None
 
 
 def wake_agents(chat: Chat, message: Message) -> list[VersionedRow]:
@@ -112,7 +112,7 @@ def preview_wakes(
     limited_ids = find_agents_without_budget(chat, actor, waking) if waking else set()
     effects: list[WakeEffect] = []
     for agent, _, refusal in addressed:
-        reason: Reason | None = refusal or ("budget_used_up" if agent.id in limited_ids else None)
+        reason: RefusalReason | None = refusal or ("budget_used_up" if agent.id in limited_ids else None)
         effects.append(WakeEffect(agent.id, "refused" if refusal else active.get(agent.id, "wakes"), reason))
     return effects
 
@@ -151,13 +151,13 @@ def _find_addressed_agents(
     agent_hops: int,
     *,
     has_run: bool,
-) -> list[tuple[Actor, MemoryScope, Reason | None]]:
+) -> list[tuple[Actor, MemoryScope, RefusalReason | None]]:
     """Return the agents that a message addresses, each with the scope of its memory, and the reason why it cannot be woken, or
     null.
     """
     is_like_person = not author.is_agent or chat.is_between_agents
     answered_id = answered.author_id if answered else None
-    found: list[tuple[Any, Reason | None]] = []
+    found: list[tuple[Any, RefusalReason | None]] = []
     participants: list[Any] = AGENTS_OF_CHAT.all(chat.id)
     for participant in participants:
         agent = participant.actor
@@ -170,7 +170,7 @@ def _find_addressed_agents(
         ):
             continue
         refusal = find_reason_not_to_wake(agent)
-        if refusal is None and participant.response == Response.NEVER:
+        if refusal is None and participant.response == ResponseMode.NEVER:
             refusal = "never_answers"
         elif refusal is None and agent_hops > MAX_AGENT_HOPS:
             refusal = "too_many_hops"
@@ -183,7 +183,7 @@ def _find_addressed_agents(
     ]
 
 
-def find_reason_not_to_wake(agent: Actor) -> Reason | None:
+def find_reason_not_to_wake(agent: Actor) -> RefusalReason | None:
     """Return why nobody can wake this agent, or null."""
     if agent.taken_down_at is not None:
         return "taken_down"

@@ -27,7 +27,7 @@ from common.ids import get_lowest_id_at
 from common.processes import exit_on_memory_error
 from common.secrets import DecryptionFailed, Secret
 from common.sql_constant import SqlConstant
-from common.tenants import charge_tenant
+from common.tenants import set_current_tenant
 from common.writing import delete_in_batches
 from events import audit
 from events.rows import DeliveryState
@@ -54,27 +54,27 @@ DISABLED_AFTER = timedelta(days=3)
 
 
 _db = DatabaseExecutor(1, "webhooks", on_memory_error=exit_on_memory_error)
-_workspace_ids: dict[UUID, UUID] = {}
+_workspaces_by_webhook: dict[UUID, UUID] = {}
 """The webhooks to which this process posts now, with their workspaces."""
 
 
 async def deliver_due() -> None:
     """Post the deliveries that are due, on the event loop of a worker: one at a time for each webhook, and to at most
     `MAX_OF_WORKSPACE` webhooks of a workspace. Several calls and several processes may do so at once; each claims its own."""
-    while chosen := _choose(await _db(_list_due_webhooks, list(_workspace_ids))):
+    while chosen := _reserve_webhooks(await _db(_list_due_webhooks, list(_workspaces_by_webhook))):
         await asyncio.gather(*(_deliver_to(webhook_id) for webhook_id in chosen))
 
 
-def _choose(due: Sequence[tuple[UUID, UUID]]) -> list[UUID]:
+def _reserve_webhooks(due: Sequence[tuple[UUID, UUID]]) -> list[UUID]:
     """Reserve the webhooks to which this process posts now, and return them. It has no `await`, so no other call
     interferes."""
-    counts = Counter(_workspace_ids.values())
+    counts = Counter(_workspaces_by_webhook.values())
     chosen = []
     for webhook_id, workspace_id in due:
-        is_full = counts[workspace_id] >= MAX_OF_WORKSPACE or len(_workspace_ids) >= MAX_AT_ONCE
-        if webhook_id not in _workspace_ids and not is_full:
+        is_full = counts[workspace_id] >= MAX_OF_WORKSPACE or len(_workspaces_by_webhook) >= MAX_AT_ONCE
+        if webhook_id not in _workspaces_by_webhook and not is_full:
             counts[workspace_id] += 1
-            _workspace_ids[webhook_id] = workspace_id
+            _workspaces_by_webhook[webhook_id] = workspace_id
             chosen.append(webhook_id)
     return chosen
 
@@ -91,13 +91,13 @@ async def _deliver_to(webhook_id: UUID) -> None:
     """Post what is due of one webhook, one delivery after the other, for about `TURN_SECONDS`."""
     ends_at = time.monotonic() + TURN_SECONDS
     try:
-        with charge_tenant(_workspace_ids[webhook_id]):
+        with set_current_tenant(_workspaces_by_webhook[webhook_id]):
             while time.monotonic() < ends_at and (delivery_id := await _db(_claim_next, webhook_id)):
                 await deliver(delivery_id)
     except (DatabaseError, InterfaceError) as error:
         logger.warning("The outcome of a delivery to webhook %s could not be stored: %s", webhook_id, error)
     finally:
-        del _workspace_ids[webhook_id]
+        del _workspaces_by_webhook[webhook_id]
 
 
 def _claim_next(webhook_id: UUID) -> UUID | None:

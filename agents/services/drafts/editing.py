@@ -11,7 +11,7 @@ from actors.models import Actor
 from agents.models import AgentSpec, Draft
 from agents.permissions import AgentVerb, check_all_may, compute_agent_verbs, get_agent_for, get_production
 from agents.selectors import find_draft
-from agents.services.allowed_tools import list_added_tools
+from agents.services.allowed_tools import list_changed_writing_tools
 from agents.services.drafts import locking
 from agents.services.specs import check_content, write_spec
 from agents.specs.content import SpecContent
@@ -169,7 +169,7 @@ def _check_adds_no_tool(agent: Actor, content: SpecContent) -> None:
     if AgentVerb.SAVE in compute_agent_verbs(agent):
         return
     tools = list_named_tools(agent.workspace_id, content)
-    added = list_added_tools(get_production(agent).content(), content, tools)
+    added = list_changed_writing_tools(get_production(agent).content(), content, tools)
     if added:
         raise Forbidden(
             f"Only an editor can give this agent a tool that writes, or change its settings: {', '.join(added)}.",

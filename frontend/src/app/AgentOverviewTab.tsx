@@ -1,7 +1,7 @@
 import { Link, useNavigate, useRouter } from '@tanstack/react-router'
 import { Bot, Hash, History, UserRound } from 'lucide-react'
 import { Suspense } from 'react'
-import { type AgentRow, type ChatSummaryRow, useAgents, useChats, useChatsBetweenAgents, useLockedDrafts } from '@/api'
+import { type AgentRow, type ListedChatRow, useAgents, useChats, useChatsBetweenAgents, useLockedDrafts } from '@/api'
 import { AgentOverview, EditedDrafts, TeamTree } from '@/features/agents'
 import { PublicationSection } from '@/features/directory'
 import { cx } from '@/lib/cx'
@@ -111,7 +111,7 @@ function AgentChats({ agentId }: { agentId: string }) {
   )
 }
 
-function ChatIcon({ row: { chat } }: { row: ChatSummaryRow }) {
+function ChatIcon({ row: { chat } }: { row: ListedChatRow }) {
   const Icon = chat.is_between_agents ? Bot : chat.is_direct ? UserRound : Hash
   return <Icon className="i faint" aria-hidden />
 }

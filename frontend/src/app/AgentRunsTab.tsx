@@ -1,6 +1,6 @@
 import { useNavigate, useRouter, useSearch } from '@tanstack/react-router'
 import { type AgentRow, useChats } from '@/api'
-import { EyesTab, RunsTab } from '@/features/inspector'
+import { RunsTab, ViewpointTab } from '@/features/inspector'
 import { useShell } from './ShellContext'
 
 /** The runs of an agent. The open run is part of the address. */
@@ -30,8 +30,8 @@ export function AgentRunsTab({ agent }: { agent: AgentRow }) {
 }
 
 /** What an agent sees, for editors. */
-export function AgentEyesTab({ agent }: { agent: AgentRow }) {
+export function AgentViewpointTab({ agent }: { agent: AgentRow }) {
   const { workspace } = useShell()
   const { history } = useRouter()
-  return <EyesTab agent={agent} workspace={workspace.handle} onGo={path => history.push(path)} />
+  return <ViewpointTab agent={agent} workspace={workspace.handle} onGo={path => history.push(path)} />
 }

@@ -36,7 +36,7 @@ export function AgentScreen() {
   useTitle(summary?.actor.name)
   const navigate = useNavigate()
   const onEdit = useOpenWorkshop(id)
-  const message = useOpenDirectChat()
+  const openDirectChat = useOpenDirectChat()
   if (agents.data && !summary) return <NotFound />
   if (!summary || !query.data) return <LoadingAgent query={agents.data ? query : agents} />
   const agent = query.data
@@ -63,7 +63,7 @@ export function AgentScreen() {
           </p>
         </div>
         <div className="end">
-          <Button onClick={() => message(id)}>
+          <Button onClick={() => openDirectChat(id)}>
             <MessageSquare className="i s" aria-hidden />
             {t('openDirectChat')}
           </Button>

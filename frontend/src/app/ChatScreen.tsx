@@ -64,14 +64,14 @@ export function ChatScreen() {
       }),
     [navigate, workspace.handle],
   )
-  const message = useOpenDirectChat()
+  const openDirectChat = useOpenDirectChat()
   const goToPath = useCallback((path: string) => history.push(path), [history])
   const openWorkshop = useCallback((id: string) => goToChat(chatId, id), [goToChat, chatId])
-  const [comparing, setComparing] = useState<string | null>(null)
+  const [comparedText, setComparedText] = useState<string | null>(null)
   const compare = useCallback(
     (agentId: string, text: string) => {
       openWorkshop(agentId)
-      setComparing(text)
+      setComparedText(text)
     },
     [openWorkshop],
   )
@@ -81,7 +81,7 @@ export function ChatScreen() {
   const answerer = useLastAnswerer(chatId)
   const firstAgentId = (agentsHere.find(actor => actor.id === answerer) ?? agentsHere[0])?.id
   const toggleWorkshop = firstAgentId ? () => goToChat(chatId, agent ? null : firstAgentId) : null
-  const moveFocusToWorkshop = (id: string) => {
+  const toggleWorkshopFocus = (id: string) => {
     if (agent && isInWorkshop()) {
       goToChat(chatId, null)
       chat.current?.focusComposer()
@@ -90,7 +90,7 @@ export function ChatScreen() {
     if (!agent) openWorkshop(id)
     setPromptFocusRequested(true)
   }
-  useActions(() => ({ 'workshop.toggle': firstAgentId ? () => moveFocusToWorkshop(firstAgentId) : null }))
+  useActions(() => ({ 'workshop.toggle': firstAgentId ? () => toggleWorkshopFocus(firstAgentId) : null }))
   const askDraft = useCallback(
     async (agentId: string, question: TextMessageRow) => {
       const isOpen = workshop.current !== null && agentId === workshopAgentId
@@ -127,7 +127,7 @@ export function ChatScreen() {
             summary={summary}
             isWorkshopOpen={Boolean(agent)}
             onWorkshop={toggleWorkshop}
-            onMessage={message}
+            onMessage={openDirectChat}
             goTo={id => chat.current?.goTo(id)}
             back={
               <BackButton
@@ -160,8 +160,8 @@ export function ChatScreen() {
               onClose={() => goToChat(chatId, null)}
               onGoToChat={chat => goToChat(chat, agent.actor.id)}
               onGo={goToPath}
-              comparing={comparing}
-              onComparing={setComparing}
+              comparedText={comparedText}
+              onComparedText={setComparedText}
               isPromptFocusRequested={isPromptFocusRequested}
               onPromptFocused={() => setPromptFocusRequested(false)}
               onApplied={() => chat.current?.offerQuestion(agent.actor.id)}

@@ -22,7 +22,7 @@ export function FilesScreen() {
         me={me.actor.id}
         open={file}
         onOpen={id => void navigate({ to: '/w/$workspace/files', params, search: id ? { file: id } : {} })}
-        chatLink={row =>
+        renderPlace={row =>
           row.chat_id ? (
             <Link className="link" to="/w/$workspace/c/$chat" params={{ ...params, chat: row.chat_id }} hash={row.id}>
               {t('files.inChat', { chat: titles.get(row.chat_id) || '…' })}

@@ -9,7 +9,7 @@ import { Switch } from '@/ui/Switch'
 import styles from './KeysDialog.module.css'
 
 /** Returns the keys of each row of the dialog, by the text of the row, in the order of `actions`. */
-function listKeys(): Map<PlainTextKey, string[]> {
+function groupKeysByRow(): Map<PlainTextKey, string[]> {
   const rows = new Map<PlainTextKey, string[]>()
   for (const id of actionIds) {
     const { help, keys } = actions[id]
@@ -28,7 +28,7 @@ export function KeysDialog({ onClose }: { onClose(): void }) {
   return (
     <Dialog open onOpenChange={onClose} title={t('keys')}>
       <dl className={styles.keylist}>
-        {[...listKeys()].map(([help, keys]) => (
+        {[...groupKeysByRow()].map(([help, keys]) => (
           <div key={help}>
             <dt>
               <kbd className={blocks.key}>{formatKeys(keys)}</kbd>

@@ -311,7 +311,7 @@ function useGroups(): Group[] {
   const participants = useParticipants(chat ?? '')
   const actionOptions = useActionOptions()
   const members = useMembers(workspace.id).data
-  const message = useOpenDirectChat()
+  const openDirectChat = useOpenDirectChat()
 
   return useMemo(() => {
     const params = { workspace: workspace.handle }
@@ -351,7 +351,7 @@ function useGroups(): Group[] {
             icon: User,
             label: actor.name,
             end: `@${actor.handle}`,
-            run: () => message(actor.id),
+            run: () => openDirectChat(actor.id),
           })),
       },
       { title: t('goTo'), options: actionOptions.filter(isNavigation).map(action => action.option) },
@@ -383,7 +383,7 @@ function useGroups(): Group[] {
             id: `message ${actor.id}`,
             icon: MessageSquare,
             label: t('messageWith', { name: actor.name }),
-            run: () => message(actor.id),
+            run: () => openDirectChat(actor.id),
           })),
           ...actionOptions.filter(action => !isNavigation(action)).map(action => action.option),
         ],
@@ -409,7 +409,7 @@ function useGroups(): Group[] {
     participants,
     actionOptions,
     members,
-    message,
+    openDirectChat,
     me.actor.id,
   ])
 }

@@ -1,12 +1,12 @@
 import { createContext, useContext } from 'react'
-import type { ChatSummaryRow, Me, WorkspaceRow } from '@/api'
+import type { ListedChatRow, Me, WorkspaceRow } from '@/api'
 
 /** Data and dialogs that every screen of a workspace uses. */
 export interface ShellValue {
   me: Me
   workspace: WorkspaceRow
   /** In the order of the sidebar. */
-  chats: readonly ChatSummaryRow[] | undefined
+  chats: readonly ListedChatRow[] | undefined
   /** Opens the command palette. */
   openPalette(): void
   openNewChat(withIds?: readonly string[]): void

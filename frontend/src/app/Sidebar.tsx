@@ -1,7 +1,7 @@
 import { Link, useParams, useRouter } from '@tanstack/react-router'
 import { ChevronsUpDown, Plus, Search, Settings, SquarePen } from 'lucide-react'
 import { type CSSProperties, Suspense, useState } from 'react'
-import { type ChatSummaryRow, useAgents, useChats, useLockedDrafts } from '@/api'
+import { type ListedChatRow, useAgents, useChats, useLockedDrafts } from '@/api'
 import { AgentListItem, buildTree, useAgentDrag } from '@/features/agents'
 import { ChatListItem, chatListItemClass } from '@/features/chats'
 import { NotificationsButton } from '@/features/notifications'
@@ -130,10 +130,10 @@ export function SidebarChats() {
 }
 
 /** Returns whether the reader has hidden the direct chat, and no message has been posted since. */
-const isHidden = ({ hidden_seq, last_message }: ChatSummaryRow) =>
+const isHidden = ({ hidden_seq, last_message }: ListedChatRow) =>
   hidden_seq !== null && (last_message?.seq ?? 0) <= hidden_seq
 
-function ChatLinks({ chats }: { chats: readonly ChatSummaryRow[] }) {
+function ChatLinks({ chats }: { chats: readonly ListedChatRow[] }) {
   const isPhone = useIsPhone()
   const { me, workspace } = useShell()
   const open = useParams({ strict: false }).chat

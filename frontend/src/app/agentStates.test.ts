@@ -1,9 +1,9 @@
 import { QueryClient } from '@tanstack/react-query'
 import { expect, it } from 'vitest'
-import { type AgentSummaryRow, keys, type ServerFrame } from '@/api'
+import { keys, type ListedAgentRow, type ServerFrame } from '@/api'
 import { applyAgentStates } from './agentStates'
 
-const agent = (id: string, state: AgentSummaryRow['state']) => ({ actor: { id }, state }) as AgentSummaryRow
+const agent = (id: string, state: ListedAgentRow['state']) => ({ actor: { id }, state }) as ListedAgentRow
 const frame = (working: string[], idle: string[]): ServerFrame => ({
   type: 'agent_states',
   topic: 'workspace:w',
@@ -11,7 +11,7 @@ const frame = (working: string[], idle: string[]): ServerFrame => ({
   waiting: [],
   idle,
 })
-const states = (client: QueryClient) => client.getQueryData<AgentSummaryRow[]>(keys.agents('w'))?.map(row => row.state)
+const states = (client: QueryClient) => client.getQueryData<ListedAgentRow[]>(keys.agents('w'))?.map(row => row.state)
 
 it('changes the agents that the frame names and leaves the others as they are', () => {
   const client = new QueryClient()
@@ -19,7 +19,7 @@ it('changes the agents that the frame names and leaves the others as they are', 
   client.setQueryData(keys.agents('w'), [agent('robin', 'idle'), agent('scribe', 'working'), quill])
   applyAgentStates(client, 'w', frame(['robin'], ['scribe']))
   expect(states(client)).toEqual(['working', 'idle', 'idle'])
-  expect(client.getQueryData<AgentSummaryRow[]>(keys.agents('w'))?.[2]).toBe(quill)
+  expect(client.getQueryData<ListedAgentRow[]>(keys.agents('w'))?.[2]).toBe(quill)
 })
 
 it('does not change the list of another workspace or a list that was never read', () => {
@@ -28,7 +28,7 @@ it('does not change the list of another workspace or a list that was never read'
   expect(states(client)).toBeUndefined()
   client.setQueryData(keys.agents('v'), [agent('robin', 'idle')])
   applyAgentStates(client, 'v', frame(['robin'], []))
-  expect(client.getQueryData<AgentSummaryRow[]>(keys.agents('v'))?.[0]?.state).toBe('idle')
+  expect(client.getQueryData<ListedAgentRow[]>(keys.agents('v'))?.[0]?.state).toBe('idle')
 })
 
 it('reads the list again if a request for it was pending when the frame came', async () => {
@@ -38,7 +38,7 @@ it('reads the list again if a request for it was pending when the frame came', a
   const reading = client.fetchQuery({
     queryKey: keys.agents('w'),
     queryFn: () =>
-      new Promise<AgentSummaryRow[]>(done => setTimeout(done, 5, [agent('robin', answers[requestCount++] ?? 'idle')])),
+      new Promise<ListedAgentRow[]>(done => setTimeout(done, 5, [agent('robin', answers[requestCount++] ?? 'idle')])),
   })
   applyAgentStates(client, 'w', frame([], ['robin']))
   await reading.catch(() => undefined)

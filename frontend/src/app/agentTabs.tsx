@@ -9,7 +9,7 @@ import { AgentOverviewTab } from './AgentOverviewTab'
 import { AgentScheduleTab } from './AgentScheduleTab'
 
 const AgentRunsTab = lazy(() => import('./AgentRunsTab').then(module => ({ default: module.AgentRunsTab })))
-const AgentEyesTab = lazy(() => import('./AgentRunsTab').then(module => ({ default: module.AgentEyesTab })))
+const AgentViewpointTab = lazy(() => import('./AgentRunsTab').then(module => ({ default: module.AgentViewpointTab })))
 
 interface AgentTab {
   /** The last part of its address; the first tab has none. */
@@ -34,7 +34,7 @@ export const agentTabs: readonly AgentTab[] = [
   {
     id: 'eyes',
     label: 'agentTab.eyes',
-    content: AgentEyesTab,
+    content: AgentViewpointTab,
     isVisible: agent => agent.verbs.includes('view_as_agent'),
   },
   {

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import type { ChatSummaryRow } from '@/api'
+import type { ListedChatRow } from '@/api'
 import { sortByOrder } from './chatOrder'
 
-const chats = (...ids: string[]) => ids.map(id => ({ chat: { id } }) as ChatSummaryRow)
-const listIds = (rows: readonly ChatSummaryRow[]) => rows.map(row => row.chat.id)
+const chats = (...ids: string[]) => ids.map(id => ({ chat: { id } }) as ListedChatRow)
+const listIds = (rows: readonly ListedChatRow[]) => rows.map(row => row.chat.id)
 
 it('keeps the order of known chats and puts new chats first', () => {
   expect(listIds(sortByOrder(chats('c', 'a', 'b'), ['a', 'b', 'c']))).toEqual(['a', 'b', 'c'])

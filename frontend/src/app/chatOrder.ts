@@ -1,6 +1,6 @@
 /** The order of the chats in the sidebar, which the keys for the next and previous chat follow. */
 import { useEffect, useMemo, useState } from 'react'
-import { type ChatSummaryRow, useChats } from '@/api'
+import { type ListedChatRow, useChats } from '@/api'
 import { observable, useSelector } from '@/lib/observable'
 import { sameItems } from '@/lib/sameItems'
 
@@ -19,7 +19,7 @@ export function freezeChatOrder(): void {
 }
 
 /** Sorts chats by an earlier order of their ids. Chats that are not in it come first. */
-export function sortByOrder(chats: readonly ChatSummaryRow[], order: readonly string[]): readonly ChatSummaryRow[] {
+export function sortByOrder(chats: readonly ListedChatRow[], order: readonly string[]): readonly ListedChatRow[] {
   const positions = new Map(order.map((id, at) => [id, at]))
   return [...chats].sort((a, b) => (positions.get(a.chat.id) ?? -1) - (positions.get(b.chat.id) ?? -1))
 }
@@ -43,7 +43,7 @@ function useIsAltDown(): boolean {
 }
 
 /** Returns the chats of a workspace, the most recently active first. The order stays fixed while the reader chooses a chat. */
-export function useOrderedChats(workspaceId: string): readonly ChatSummaryRow[] | undefined {
+export function useOrderedChats(workspaceId: string): readonly ListedChatRow[] | undefined {
   const chats = useChats(workspaceId).data
   const isFrozen = useSelector(isOrderFrozen, identity)
   const isChoosing = useIsAltDown() || isFrozen

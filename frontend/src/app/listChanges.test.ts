@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { applyChatActivity, type ChatActivity, type ChatSummaryRow } from '@/api'
+import { applyChatActivity, type ChatActivity, type ListedChatRow } from '@/api'
 
 const day = (number: number) => `2026-01-0${number}T00:00:00Z`
 const summary = (id: string, at: number) =>
@@ -10,7 +10,7 @@ const summary = (id: string, at: number) =>
     mentioned: false,
     last_read_seq: 0,
     last_message: null,
-  }) as unknown as ChatSummaryRow
+  }) as unknown as ListedChatRow
 const activity = (chat_id: string, unread: number, at: number) =>
   ({ chat_id, unread, mentioned: true, last_read_seq: 4, last_message: { created_at: day(at) } }) as ChatActivity
 

@@ -1,7 +1,7 @@
 /** Reads lists again when a frame says that they changed. */
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { applyChatActivity, type ChatSummaryRow, keys, type ServerFrame } from '@/api'
+import { applyChatActivity, keys, type ListedChatRow, type ServerFrame } from '@/api'
 import { actorTopic, connection, onFrame, startRealtime, useTopic, workspaceTopic } from '@/realtime'
 
 type ListChanged = Extract<ServerFrame, { type: 'list_changed' }>
@@ -26,7 +26,7 @@ function getQueryKey(change: ListChanged, workspaceId: string): readonly unknown
     case 'files':
       return keys.files(workspaceId)
     case 'tools':
-      return keys.workspaceTools(workspaceId)
+      return keys.toolServers(workspaceId)
     case 'budgets':
       return keys.budgets(workspaceId)
     case 'memory':
@@ -59,7 +59,7 @@ function createInvalidator(client: QueryClient, workspaceId: string) {
   }
   const key = keys.chats(workspaceId)
   const tryApplyActivity = (activity: Activity) => {
-    const chats = client.getQueryData<ChatSummaryRow[]>(key)
+    const chats = client.getQueryData<ListedChatRow[]>(key)
     const updated = chats && applyChatActivity(chats, activity)
     if (updated) client.setQueryData(key, updated)
     // Read the list again if a pending response may be older than the frame, or if the chat is new to this workspace.

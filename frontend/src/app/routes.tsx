@@ -7,7 +7,7 @@ import {
   redirect,
 } from '@tanstack/react-router'
 import { agentsQuery, isResetKeyValid, keys, type Me, meQuery } from '@/api'
-import { parseHistorySearch } from '@/features/agents'
+import { parseVersionsSearch } from '@/features/agents'
 import { parseDirectorySearch } from '@/features/directory'
 import { parseSuggestionSearch } from '@/features/suggestions'
 import { type SignInFailure, signInFailures } from '@/features/tools'
@@ -249,8 +249,8 @@ const suggestions = createRoute({
 const versions = createRoute({
   getParentRoute: () => workspace,
   path: '/agents/$agent/history',
-  validateSearch: parseHistorySearch,
-  component: lazyScreen(() => import('./HistoryScreen'), 'HistoryScreen'),
+  validateSearch: parseVersionsSearch,
+  component: lazyScreen(() => import('./VersionsScreen'), 'VersionsScreen'),
 })
 
 const files = createRoute({

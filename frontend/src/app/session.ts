@@ -61,7 +61,7 @@ function endSession(client: QueryClient, to: string): void {
 }
 
 /** Ends the session after a sign-out. The next person in this tab is not sent to the page of this one. */
-export function signOutHere(client: QueryClient): void {
+export function endSessionAfterSignOut(client: QueryClient): void {
   sessionStorage.removeItem(LAST_PERSON_KEY)
   endSession(client, '/sign-in')
 }

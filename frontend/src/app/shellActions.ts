@@ -1,12 +1,12 @@
 /** The actions that work everywhere in a workspace. */
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { type ChatSummaryRow, useAgents, useChats, type WorkspaceRow } from '@/api'
+import { type ListedChatRow, useAgents, useChats, type WorkspaceRow } from '@/api'
 import { useActions } from '@/lib/actions'
 import { chooseTheme, type Theme, useTheme } from '@/lib/theme'
 
 interface ShellActions {
   workspace: WorkspaceRow
-  chats: readonly ChatSummaryRow[] | undefined
+  chats: readonly ListedChatRow[] | undefined
   openPalette(): void
   openKeys(): void
   createChat(): void

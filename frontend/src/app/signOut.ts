@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { signOut } from '@/api'
 import { getErrorText } from '@/lib/errors'
 import { showToast } from '@/ui/toast'
-import { signOutHere } from './session'
+import { endSessionAfterSignOut } from './session'
 
 /** Sign out of this browser; nothing of the person stays on the page. */
 export function useSignOut(): () => void {
@@ -10,7 +10,7 @@ export function useSignOut(): () => void {
   const leave = async () => {
     try {
       await signOut()
-      signOutHere(client)
+      endSessionAfterSignOut(client)
     } catch (error) {
       showToast(getErrorText(error))
     }

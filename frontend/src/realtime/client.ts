@@ -109,7 +109,7 @@ export function upsertRows(chatId: string, rows: readonly AnyRow[]): void {
   chatStates.set(updateChat(chatStates.get(), chatTopic(chatId), chat => (chat.loaded ? applyRows(chat, rows) : chat)))
 }
 
-export function prependHistory(chatId: string, rows: readonly MessageRow[], hasOlder: boolean): void {
+export function prependOlderMessages(chatId: string, rows: readonly MessageRow[], hasOlder: boolean): void {
   chatStates.set(updateChat(chatStates.get(), chatTopic(chatId), chat => addOlderMessages(chat, rows, hasOlder)))
 }
 

@@ -5,7 +5,7 @@ export {
   connection,
   onFrame,
   onSignedOut,
-  prependHistory,
+  prependOlderMessages,
   reconnectNow,
   resubscribe,
   sendRead,

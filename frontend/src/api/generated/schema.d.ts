@@ -2810,8 +2810,8 @@ export interface components {
             workspace_id: string;
         };
         /**
-         * @description The agents of a workspace that started or stopped working or waiting for people, on its topic: their `state`, as in the list
-         *     of agents.
+         * @description The agents of a workspace whose state changed: those that are now working, waiting for people, or idle (`AgentState`). It is
+         *     sent on the workspace's topic.
          */
         AgentStates: {
             /** @default [] */
@@ -2826,27 +2826,6 @@ export interface components {
             waiting: string[];
             /** @default [] */
             working: string[];
-        };
-        /**
-         * @description An agent in lists: without its production version, whose prompt may be long. `verbs` are those of the reader.
-         *     `accepts_tasks`: other agents of its workspace may give it tasks. `role`: what it does in the team; `parent_id`: the agent that
-         *     it reports to.
-         */
-        AgentSummaryRow: {
-            accepts_tasks: boolean;
-            actor: components["schemas"]["ActorRow"];
-            /** Format: date-time */
-            created_at: string;
-            /** @default null */
-            parent_id: string | null;
-            /** @default  */
-            role: string;
-            /**
-             * @default idle
-             * @enum {string}
-             */
-            state: "idle" | "working" | "waiting";
-            verbs: string[];
         };
         AgentTemplateRow: {
             avatar: components["schemas"]["EmojiAvatar"] | components["schemas"]["LetterAvatar"];
@@ -2866,7 +2845,7 @@ export interface components {
             /** @default full */
             scope?: components["schemas"]["TokenScopeRequest"];
         };
-        /** @description An API token of the reader. Its text is returned once, when it is created; `prefix` is its beginning. */
+        /** @description An API token of the reader, or of an agent. Its text is returned once, when it is created; `prefix` is its beginning. */
         ApiTokenRow: {
             /** Format: date-time */
             created_at: string;
@@ -3048,7 +3027,7 @@ export interface components {
         /**
          * @description The budget that refused a call, as it was then. Amounts are in millionths of a dollar.
          *
-         *     `subject_id`: of whom it is, and null in rows that are older than this field; `needed_micro`: the most that the call could have
+         *     `subject_id`: whose budget it is, null in rows that are older than this field; `needed_micro`: the most that the call could have
          *     cost; `ends_at`: when the budget begins again, null for that of a run; `revision`: of the budget. `limit_micro` and
          *     `spent_micro` are null for the budget of a person, because all participants read this, and not all may see the usage of others.
          */
@@ -3166,29 +3145,6 @@ export interface components {
             /** Format: uuid */
             workspace_id: string;
         };
-        /**
-         * @description A chat in the list of chats, with its participants and the reader's unread count. A direct chat also lists who has left it.
-         *     Here the `title` of a chat without one is made of the names of the others in it.
-         *
-         *     `hidden_seq`: the reader has hidden the chat from the list until a message with a higher `seq`.
-         */
-        ChatSummaryRow: {
-            chat: components["schemas"]["ChatRow"];
-            /** @default null */
-            hidden_seq: number | null;
-            /** @default null */
-            last_message: components["schemas"]["MessageRow"] | null;
-            last_read_seq: number;
-            mentioned: boolean;
-            participants: components["schemas"]["ActorRow"][];
-            unread: number;
-        };
-        /** @description One resolution of a conflict. Without a contributor it is the text of production. */
-        Choice: {
-            /** @default null */
-            contributor: string | null;
-            text: string;
-        };
         /** @description `effect` null: that of its method. */
         ChosenOperationBodyRequest: {
             /** @default null */
@@ -3272,7 +3228,7 @@ export interface components {
             type: "COMPARISON";
             version: number;
         };
-        /** @description One of the two texts that answer in a comparison. `earlier`: runs that failed or were stopped, and were retried. */
+        /** @description One of the two specs that answer in a comparison. `earlier`: runs that failed or were stopped, and were retried. */
         ComparisonSide: {
             /** @default null */
             draft_apply?: number | null;
@@ -3294,10 +3250,16 @@ export interface components {
         ConfirmedRow: {
             email: string;
         };
+        /** @description One resolution of a conflict. Without a contributor it is the text of production. */
+        ConflictChoice: {
+            /** @default null */
+            contributor: string | null;
+            text: string;
+        };
         /**
          * @description What an answer in a long chat was built from: the summary of the messages up to `summary_through`, the older messages that
-         *     were `found`, the number of those that are `pinned`, and the newest `turns`. It is null for a chat that the model read whole.
-         *     `limit`: the tokens that a request may have, by the smallest limit, which is that of `limit_by`.
+         *     were `found`, the numbers of older important `events` and `pinned` messages, and the number of the newest `turns`. A chat that
+         *     the model read whole has no such facts. `limit`: the most tokens of a request, which `limit_by` has set.
          */
         ContextFacts: {
             /** @default 0 */
@@ -3504,7 +3466,7 @@ export interface components {
          *
          *     `publisher_name` is the workspace that published it; null for an agent that comes with the release. `is_yours`: the reader is a
          *     member of that workspace. `chat_count`: chats that it is in now. `run_count`: its replies in the last 30 days, and
-         *     `workspace_count` the workspaces in whose chats they are, counted within the last hour. A count is null if it is one to four,
+         *     `workspace_count` the workspaces in whose chats they are; both are counted anew each hour. A count is null if it is one to four,
          *     because it would tell what single workspaces do.
          */
         DirectoryRow: {
@@ -3543,7 +3505,7 @@ export interface components {
             /** @default  */
             url?: string;
         };
-        /** @description An OpenAPI document that was read: what it suggests, its bytes, and its operations. */
+        /** @description An OpenAPI document that was read: the settings of a server that it suggests, its size in bytes, and its operations. */
         DocumentRow: {
             auth: components["schemas"]["AuthScheme"];
             auth_name: string;
@@ -3568,7 +3530,7 @@ export interface components {
          */
         DraftOutcome: "saved" | "discarded" | "suggested";
         /**
-         * @description The draft of an agent in a chat: the text that is being written, the text that is applied in the chat, and the lock.
+         * @description The draft of an agent in a chat: the content that is being written, the content that is applied in the chat, and the lock.
          *
          *     `written` and `applied` are whole specs (`SpecContent` as JSON). `apply_count` is the n of `r<n>`. `requested_by` are the
          *     people who requested it from the holder of its lock.
@@ -3618,7 +3580,7 @@ export interface components {
             votes: components["schemas"]["VoteCount"][];
             written: components["schemas"]["SpecContent"];
         };
-        /** @description The text of a draft before another person's text, or a merge, replaced it. */
+        /** @description The content of a draft before other content replaced it (`reason`). */
         DraftSnapshotRow: {
             author: components["schemas"]["ActorRow"];
             /** Format: date-time */
@@ -3664,8 +3626,8 @@ export interface components {
             password: string;
         };
         /**
-         * @description An email address that the person has to confirm by a link. `by_mail` is false if this installation sends no mails: the
-         *     link is in the log of the server then, or operators know it.
+         * @description An email address that the person has to confirm by a link. `by_mail` is false if this installation sends no mails: with
+         *     embedded servers the link is in the log of the server then, otherwise it is nowhere.
          */
         EmailChangeRow: {
             by_mail: boolean;
@@ -3689,10 +3651,10 @@ export interface components {
             revision: number;
         };
         /**
-         * @description The model that computes the embeddings of messages in long chats; null: none is set, and the words of messages are searched.
+         * @description The model that computes the embeddings of messages in long chats. `model` null: none is set, and their words are searched.
          *
-         *     `is_supported`: the database can store embeddings (it has pgvector). `dimensions`: numbers of an embedding; null until the
-         *     first one is computed. `chats`: how many chats are embedded; `due_chats`: those of them with messages that are not embedded
+         *     `is_supported`: the database can store embeddings (it has pgvector). `dimensions`: how many numbers an embedding has, null
+         *     until one is computed. `chats`: how many chats are embedded; `due_chats`: those of them with messages that are not embedded
          *     yet. `failed_at`, `failure_code` (as those of failed runs), `failure_message`: the last request, if it failed.
          */
         EmbeddingModelRow: {
@@ -3758,7 +3720,7 @@ export interface components {
             type: "error";
         };
         /**
-         * @description A changed field of a spec, without the prompt: `model`, `parameters.<name>`, `limits.<name>`, `memory`,
+         * @description A changed field of a spec other than the prompt: `model`, `parameters.<name>`, `limits.<name>`, `memory`,
          *     `context.<name>`, `tools.<name>`. `before` is null for an added field, and `after` for a removed one.
          */
         FieldChange: {
@@ -3877,6 +3839,12 @@ export interface components {
             state: components["schemas"]["FileState"];
             text: string;
         };
+        /**
+         * @description Whose texts a run has read, besides those of the person it worked for: nobody's, those of other participants, or texts from
+         *     outside the workspace.
+         * @enum {string}
+         */
+        ForeignTexts: "" | "others" | "outside";
         ForgetNoteBodyRequest: {
             revision: number;
         };
@@ -3974,7 +3942,7 @@ export interface components {
                 [key: string]: number;
             };
         };
-        /** @description What one run of an agent read and did, read from the messages of its chat. */
+        /** @description What one run of an agent read and did, taken from the messages of its chat. */
         HistoryEntryRow: {
             /** Format: uuid */
             agent_id: string;
@@ -4122,7 +4090,7 @@ export interface components {
          * @description The reader's own model; `model` is null if none is set.
          *
          *     `is_allowed` and `allowed_providers`: what the operator allows. `tested_at`, `test_code` and `test_message`: the last test of
-         *     these settings; the texts are empty if the model answered. `failed_at` and so on: the last request of a run that failed.
+         *     these settings; the texts are empty if the model answered. `failed_at` and so on: the last failed request of a run.
          */
         LLMProfileRow: {
             allowed_providers: ("demo" | "openai" | "anthropic" | "gemini" | "deepseek" | "mistral" | "groq" | "xai" | "openrouter" | "azure" | "bedrock" | "openai_compatible")[];
@@ -4225,6 +4193,44 @@ export interface components {
             type: "list_changed";
         };
         /**
+         * @description An agent in lists: without its production version, whose prompt may be long. `verbs` are those of the reader.
+         *     `accepts_tasks`: other agents of its workspace may give it tasks. `role`: what it does in the team; `parent_id`: the agent that
+         *     it reports to.
+         */
+        ListedAgentRow: {
+            accepts_tasks: boolean;
+            actor: components["schemas"]["ActorRow"];
+            /** Format: date-time */
+            created_at: string;
+            /** @default null */
+            parent_id: string | null;
+            /** @default  */
+            role: string;
+            /**
+             * @default idle
+             * @enum {string}
+             */
+            state: "idle" | "working" | "waiting";
+            verbs: string[];
+        };
+        /**
+         * @description A chat in the list of chats, with its participants and the reader's unread count. A direct chat also lists who has left it.
+         *     Here the `title` of a chat without one is made of the names of the others in it.
+         *
+         *     `hidden_seq`: the reader has hidden the chat from the list until a message with a higher `seq`.
+         */
+        ListedChatRow: {
+            chat: components["schemas"]["ChatRow"];
+            /** @default null */
+            hidden_seq: number | null;
+            /** @default null */
+            last_message: components["schemas"]["MessageRow"] | null;
+            last_read_seq: number;
+            mentioned: boolean;
+            participants: components["schemas"]["ActorRow"][];
+            unread: number;
+        };
+        /**
          * @description A proposal to change an agent, in lists: without its content, which may be long.
          *
          *     `chat_id` and `chat_title` are null for those who may not read that chat. `base_version` is the version that the suggestion
@@ -4290,7 +4296,7 @@ export interface components {
             lock_holder: components["schemas"]["ActorRow"];
         };
         /**
-         * @description The value that an MCP server sent beside the text of a result. `tool` is its name there, `text` the value as JSON.
+         * @description The value that an MCP server sent beside the text of a result. `tool` is the tool's name there, `text` the value as JSON.
          *     `is_cut`: the JSON is longer.
          */
         MCPResultData: {
@@ -4400,7 +4406,7 @@ export interface components {
          */
         MergeConflict: {
             about: string;
-            choices: components["schemas"]["Choice"][];
+            choices: components["schemas"]["ConflictChoice"][];
             /** @default null */
             chosen: number | null;
             question: string;
@@ -4796,7 +4802,7 @@ export interface components {
             last_used_at: string | null;
             message_id: string | null;
             on_behalf_of: components["schemas"]["ActorRow"] | null;
-            read_texts: components["schemas"]["ReadTexts"];
+            read_texts: components["schemas"]["ForeignTexts"];
             revision: number;
             run_id: string | null;
             scope: components["schemas"]["NoteScope"];
@@ -4804,12 +4810,12 @@ export interface components {
             topic: string;
         };
         /**
-         * @description Where a note may be used: where all may read its chat, or everywhere in the workspace.
+         * @description Where a note may be used: in chats whose readers may all read the note's chat, or everywhere in the workspace.
          * @enum {string}
          */
         NoteScope: "chat" | "workspace";
         /**
-         * @description Where a note may be used: where all may read its chat, or everywhere in the workspace.
+         * @description Where a note may be used: in chats whose readers may all read the note's chat, or everywhere in the workspace.
          * @enum {string}
          */
         NoteScopeRequest: "chat" | "workspace";
@@ -4892,11 +4898,6 @@ export interface components {
             summary: string;
             tag: string;
         };
-        PageOfAgentSummaryRow: {
-            /** @default null */
-            next: string | null;
-            results: components["schemas"]["AgentSummaryRow"][];
-        };
         PageOfAgentTemplateRow: {
             /** @default null */
             next: string | null;
@@ -4916,11 +4917,6 @@ export interface components {
             /** @default null */
             next: string | null;
             results: components["schemas"]["BudgetRow"][];
-        };
-        PageOfChatSummaryRow: {
-            /** @default null */
-            next: string | null;
-            results: components["schemas"]["ChatSummaryRow"][];
         };
         PageOfDeliveryRow: {
             /** @default null */
@@ -4966,6 +4962,16 @@ export interface components {
             /** @default null */
             next: string | null;
             results: components["schemas"]["LinkRow"][];
+        };
+        PageOfListedAgentRow: {
+            /** @default null */
+            next: string | null;
+            results: components["schemas"]["ListedAgentRow"][];
+        };
+        PageOfListedChatRow: {
+            /** @default null */
+            next: string | null;
+            results: components["schemas"]["ListedChatRow"][];
         };
         PageOfListedSuggestionRow: {
             /** @default null */
@@ -5166,7 +5172,7 @@ export interface components {
             /** @default null */
             last_read_seq: number | null;
             /** @default mentions */
-            response: components["schemas"]["Response"];
+            response: components["schemas"]["ResponseMode"];
             version: number;
         };
         PatchedAccessBodyRequest: {
@@ -5218,7 +5224,7 @@ export interface components {
             name?: string | null;
         };
         PatchedResponseBodyRequest: {
-            response: components["schemas"]["ResponseRequest"];
+            response: components["schemas"]["ResponseModeRequest"];
         };
         PatchedRoleBodyRequest: {
             role: components["schemas"]["RoleRequest"];
@@ -5284,7 +5290,7 @@ export interface components {
         };
         /**
          * @description Why a schedule is paused: its owner has left the chat or the workspace, its agent is not in the chat or does not answer,
-         *     or a budget that applies to both is used up. In the last case it goes on by itself at a time when the budget has room again.
+         *     or a budget for runs of the agent for the owner is used up. In the last case it goes on by itself once the budget has room.
          * @enum {string}
          */
         PauseReason: "owner_left" | "agent_removed" | "budget_used_up";
@@ -5347,7 +5353,10 @@ export interface components {
              */
             type: "progress";
         };
-        /** @description The origin of a draft's text when it was created. The segments in order are its prompt. */
+        /**
+         * @description The origin of the content that a merge, a rebase or an agent wrote into a draft. The segments in order are the prompt that it
+         *     wrote; later edits of people are not in them.
+         */
         Provenance: {
             /** @default [] */
             conflicts: components["schemas"]["MergeConflict"][];
@@ -5458,12 +5467,6 @@ export interface components {
             last_read_seq: number;
         };
         /**
-         * @description Whose texts a run has read, besides those of the person it worked for: nobody's, those of other participants, or texts from
-         *     outside the workspace.
-         * @enum {string}
-         */
-        ReadTexts: "" | "others" | "outside";
-        /**
          * @description With `merge_production`, merge production's changes into the draft. Without it, only the base changes: the reader has merged
          *     by hand.
          */
@@ -5515,12 +5518,12 @@ export interface components {
          * @description Which messages of a chat an agent answers: those that mention it or reply to it, all, or none.
          * @enum {string}
          */
-        Response: "mentions" | "always" | "never";
+        ResponseMode: "mentions" | "always" | "never";
         /**
          * @description Which messages of a chat an agent answers: those that mention it or reply to it, all, or none.
          * @enum {string}
          */
-        ResponseRequest: "mentions" | "always" | "never";
+        ResponseModeRequest: "mentions" | "always" | "never";
         /** @description `base_version` is the production version that the reader saw. `chat_id` is a chat in which a message about it is posted. */
         RestoreBodyRequest: {
             base_version: number;
@@ -5766,8 +5769,8 @@ export interface components {
             tries: number;
         };
         /**
-         * @description A sentence of a summary, with the messages that it is from. A corrected one has the text before (`old_text`), the person who
-         *     corrected it and when. `ended`: its corrections before, the newest first.
+         * @description A sentence of a summary, with the messages that it is from. A corrected sentence has the text before (`old_text`), the
+         *     person who corrected it and when. `ended`: the corrections before that, the newest first.
          */
         SentenceRow: {
             /** @default null */
@@ -5805,7 +5808,7 @@ export interface components {
         };
         /**
          * @description Who may sign up: all people (`open`), people with a valid invite link (`invited`), or no one (`closed`).
-         *     `confirms_email`: a new account can sign in after the email address is confirmed by a mailed link.
+         *     `confirms_email`: a new account can sign in only after the email address is confirmed by a mailed link.
          */
         SignUpRow: {
             confirms_email: boolean;
@@ -5894,7 +5897,7 @@ export interface components {
          * @enum {string}
          */
         SpecOrigin: "created" | "draft" | "applied" | "restored" | "imported" | "published";
-        /** @description An immutable spec of an agent: a saved version, or the text of a draft that was applied. */
+        /** @description An immutable spec of an agent: a saved version, or the content of a draft that was applied. */
         SpecRow: {
             /** Format: uuid */
             agent_id: string;
@@ -5919,7 +5922,7 @@ export interface components {
             tools: components["schemas"]["ToolConfigRow"][];
         };
         /**
-         * @description The text that answered: a version (`v7`), or the n-th apply of a draft in this chat (`r3`) and by whom.
+         * @description What answered: a version (`v7`), or the n-th apply of a draft in this chat (`r3`) and the name of who applied it.
          *
          *     `payer_id` and `payer_name` are those of the person whose own key paid. `compared` is the id of the comparison that the
          *     answer is one `side` of. `replaced_model`: the model that a public agent names and that was not available in the workspace;
@@ -5992,7 +5995,7 @@ export interface components {
             name: string;
             path: string[];
         };
-        /** @description The end of a task that another agent was given. `message_id` is its last text, if it has one; `state` is that of its run. */
+        /** @description The end of a task that another agent was given. `message_id`: the last text of that agent, if any; `state`: of its run. */
         SubAgentResultData: {
             /** Format: uuid */
             agent_id: string;
@@ -6033,6 +6036,7 @@ export interface components {
          *
          *     `rows` always include the chat, its participants, current drafts and active runs. They also include messages: the newest page in
          *     a snapshot, else the changed ones. `has_older`: there are messages before the oldest one of a snapshot.
+         *     `present`: the people who have the chat open.
          */
         Subscribed: {
             /** @default false */
@@ -6142,7 +6146,7 @@ export interface components {
          * @description An event in the chat: its actor, action and object.
          *
          *     The client resolves names from ids. The names are stored as well, because a person may leave. `via` is the name of the
-         *     agent that acted for the actor. The comments say which events have the other fields.
+         *     agent that acted for the actor. The comments in the code say which events have the other fields.
          */
         SystemPayload: {
             /** @default null */
@@ -6230,7 +6234,7 @@ export interface components {
             workspaces: number | null;
         };
         /**
-         * @description A public copy that was taken down, with its listing, from which it is published anew. `by_operator`: an operator did it, and
+         * @description A public copy that was taken down, with its listing, for publishing it anew. `by_operator`: an operator did it, and
          *     not its publisher.
          */
         TakedownRow: {
@@ -6286,8 +6290,9 @@ export interface components {
          * @description A text of a person or an agent.
          *
          *     `incomplete`: the model's stream broke off, or the run was stopped, after this much. `answers` is the message that
-         *     started the run; `answered_ids` are all that address the agent and that the run had read, if there are several. `memory`: what
-         *     its run has read of the agent's memory, if anything. `sent_by_run_id`: the run of another chat in which an agent sent it.
+         *     started the run; `answered_ids` are all messages that address the agent and that the run had read, if there are several.
+         *     `memory`: what the run has read of the agent's memory, if anything. `sent_by_run_id`: if an agent sent this text by a tool while
+         *     it worked in another chat, its run there.
          */
         TextPayload: {
             /** @default null */
@@ -6612,7 +6617,7 @@ export interface components {
         /**
          * @description A server of a workspace, with its tools and without its credential. `last_error`: why it failed, or what was left out of its
          *     list; `error_code`: why an MCP server failed. `signed_in_by`: the person whose rights on the server the agents have (OAuth);
-         *     `can_sign_in`: it is known where.
+         *     `can_sign_in`: it is known where to sign in (OAuth).
          */
         ToolServerRow: {
             auth: components["schemas"]["AuthScheme"];
@@ -6742,8 +6747,8 @@ export interface components {
             version?: number | null;
         };
         /**
-         * @description The usage of a workspace between two days, both included: by group, and by day and group for the chart, by day and agent if
-         *     the groups are trees.
+         * @description The usage of a workspace between two days, both included: by group (`rows`) and, for a chart, by day
+         *     and group (`days`), or by day and agent if the groups are trees.
          */
         UsageReportRow: {
             days: components["schemas"]["UsageRow"][];
@@ -6761,7 +6766,7 @@ export interface components {
          * @description The usage of one group on one day, or in the whole time if `day` is null. `key` is an id or the name
          *     of a model; empty for model tests and people whose account is gone, `others` for all groups that have no rows of their own by
          *     day. `version`: the number of a version; null for applied drafts and in other groups. `models`: the names of the models that
-         *     were called. `starts_at`: of a tree.
+         *     were called. `starts_at`: when a tree began.
          *
          *     `unpriced_calls`: calls of a model whose price is not known, which `cost_micro` does not contain.
          */
@@ -6853,7 +6858,7 @@ export interface components {
         VoteBodyRequest: {
             choice: ("production" | "equal" | "draft") | null;
         };
-        /** @description The votes of a chat on comparisons of one apply of a draft with production. */
+        /** @description The votes in a chat on the comparisons between production and a draft as it was applied for the n-th time (`draft_apply`). */
         VoteCount: {
             /** @default 0 */
             draft: number;
@@ -6941,8 +6946,8 @@ export interface components {
             url: string;
         };
         /**
-         * @description Notes and history of one chat that a run did not use, because `people` may not read that chat. They are named only to
-         *     those who may read it; `chat_id` is null for others.
+         * @description Notes and history of one chat that a run did not use, because `people` may not read that chat. Only a reader who may
+         *     read the chat sees its id and title, and who the people are.
          */
         WithheldMemoryRow: {
             chat_id: string | null;
@@ -6964,7 +6969,7 @@ export interface components {
         };
         /**
          * @description A tool of a workspace, also if it is off. `remote_name`: its name on the server. `hash`: of the approved description, empty
-         *     if nobody has approved one; `pending` is another description of it, with which it would be switched on. `request` is null
+         *     if nobody has approved one; `pending` is a newer description, which nobody has approved yet. `request` is null
          *     for MCP; `annotations` are empty for all others.
          */
         WorkspaceToolRow: {
@@ -8485,7 +8490,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ChatSummaryRow"];
+                    "application/json": components["schemas"]["ListedChatRow"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -8516,7 +8521,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ChatSummaryRow"];
+                    "application/json": components["schemas"]["ListedChatRow"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -12123,7 +12128,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PageOfAgentSummaryRow"];
+                    "application/json": components["schemas"]["PageOfListedAgentRow"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -12342,7 +12347,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PageOfAgentSummaryRow"];
+                    "application/json": components["schemas"]["PageOfListedAgentRow"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -12509,7 +12514,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PageOfChatSummaryRow"];
+                    "application/json": components["schemas"]["PageOfListedChatRow"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -12540,7 +12545,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ChatSummaryRow"];
+                    "application/json": components["schemas"]["ListedChatRow"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -12573,7 +12578,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PageOfChatSummaryRow"];
+                    "application/json": components["schemas"]["PageOfListedChatRow"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -12698,7 +12703,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ChatSummaryRow"];
+                    "application/json": components["schemas"]["ListedChatRow"];
                 };
             };
             201: {
@@ -12706,7 +12711,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ChatSummaryRow"];
+                    "application/json": components["schemas"]["ListedChatRow"];
                 };
             };
             400: components["responses"]["Error400"];

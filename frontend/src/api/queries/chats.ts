@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { rest, unwrap } from '../client'
-import type { BodyOf, ChatActivity, ChatSummaryRow, ParticipantRow } from '../types'
+import type { BodyOf, ChatActivity, ListedChatRow, ParticipantRow } from '../types'
 import { useAction } from './action'
 import { keys } from './keys'
 import { fetchAllPages } from './pages'
@@ -55,16 +55,16 @@ export const useFoundMessages = (workspaceId: string, query: string, limit: numb
  * Returns null when that chat is not in the list.
  */
 export function applyChatActivity(
-  chats: readonly ChatSummaryRow[],
+  chats: readonly ListedChatRow[],
   { chat_id, unread, mentioned, last_read_seq, last_message }: ChatActivity,
-): ChatSummaryRow[] | null {
+): ListedChatRow[] | null {
   if (!chats.some(row => row.chat.id === chat_id)) return null
   return chats
     .map(row => (row.chat.id === chat_id ? { ...row, unread, mentioned, last_read_seq, last_message } : row))
     .sort((a, b) => Date.parse(getLastActivity(b)) - Date.parse(getLastActivity(a)))
 }
 
-const getLastActivity = ({ chat, last_message }: ChatSummaryRow) => last_message?.created_at ?? chat.created_at
+const getLastActivity = ({ chat, last_message }: ListedChatRow) => last_message?.created_at ?? chat.created_at
 
 const REFETCH_QUEUED_RUN_MS = 2_000
 

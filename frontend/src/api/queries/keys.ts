@@ -40,7 +40,7 @@ export const keys = {
   runCalls: (id: string) => ['run', id, 'calls'] as const,
   files: (id: string) => ['workspace', id, 'files'] as const,
   file: (id: string) => ['file', id] as const,
-  workspaceTools: (id: string) => ['workspace', id, 'tools'] as const,
+  toolServers: (id: string) => ['workspace', id, 'tools'] as const,
   /** Starts with the key of the servers, so that invalidating those also invalidates the tools. */
   offeredTools: (id: string) => ['workspace', id, 'tools', 'offered'] as const,
   agentsWithTool: (toolId: string) => ['tool', toolId, 'agents'] as const,

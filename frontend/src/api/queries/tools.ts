@@ -10,7 +10,7 @@ export type McpServerInput = Required<BodyOf<'/api/v1/workspaces/{workspace_id}/
 
 export const useToolServers = (workspaceId: string) =>
   useQuery({
-    queryKey: keys.workspaceTools(workspaceId),
+    queryKey: keys.toolServers(workspaceId),
     queryFn: async ({ signal }) =>
       (
         await unwrap(
@@ -45,7 +45,7 @@ function useToolAction<Result, Input>(workspaceId: string, mutationFn: (input: I
     onSettled: () => {
       // Not awaited: otherwise the `onSuccess` of `mutate`, which closes a dialog, would be called only after the lists
       // are read, and not at all if the dialog is unmounted by then.
-      void client.invalidateQueries({ queryKey: keys.workspaceTools(workspaceId) })
+      void client.invalidateQueries({ queryKey: keys.toolServers(workspaceId) })
     },
   })
 }

@@ -7,11 +7,11 @@ export { ToolName } from './components/ToolName'
 export { buildTree } from './components/tree'
 export { useAgentDrag } from './components/useAgentDrag'
 export { describeTool, listPageIds, toSpecContent } from './content'
-export { type HistorySearch, type Pair, parseHistorySearch } from './history/pair'
+export { type Pair, parseVersionsSearch, type VersionsSearch } from './versions/pair'
 export { addToolToDraft } from './workshop/addTool'
 export { applyDraft } from './workshop/applyDraft'
 export { getContributorLabel, listContributorNames } from './workshop/contributors'
-export { closeDraft, findOtherDraft, type OtherDraft } from './workshop/otherDraft'
+export { findOtherDraft, type OtherDraft, releaseOtherDraft } from './workshop/otherDraft'
 export type { WorkshopHandle } from './workshop/WorkshopPanel'
 
 /** The editor is large and not needed to chat, so it is loaded when it is opened. */
@@ -19,9 +19,11 @@ export const WorkshopPanel = lazy(() => import('./workshop/WorkshopPanel'))
 export const DiffView = lazy(() => import('./workshop/DiffView').then(module => ({ default: module.DiffView })))
 export const LineDiff = lazy(() => import('./workshop/LineDiff').then(module => ({ default: module.LineDiff })))
 export const AnsweredDialog = lazy(() =>
-  import('./history/AnsweredDialog').then(module => ({ default: module.AnsweredDialog })),
+  import('./versions/AnsweredDialog').then(module => ({ default: module.AnsweredDialog })),
 )
-export const HistoryPage = lazy(() => import('./history/HistoryPage').then(module => ({ default: module.HistoryPage })))
+export const VersionsPage = lazy(() =>
+  import('./versions/VersionsPage').then(module => ({ default: module.VersionsPage })),
+)
 export const AgentForm = lazy(() => import('./components/AgentForm').then(module => ({ default: module.AgentForm })))
 export const AgentOverview = lazy(() =>
   import('./components/AgentOverview').then(module => ({ default: module.AgentOverview })),

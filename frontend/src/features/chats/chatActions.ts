@@ -3,7 +3,7 @@ import { stopRun } from '@/api'
 import { useActions } from '@/lib/actions'
 import { chatState, isActive, upsertRows } from '@/realtime'
 import type { ChatContextValue } from './components/ChatContext'
-import { findPinnable } from './pins'
+import { findRowToPin } from './pins'
 import { canStop } from './stopRights'
 
 interface ChatActions {
@@ -20,7 +20,7 @@ function replyToFocused({ chatId, reply }: ChatContextValue): boolean {
 
 function togglePinOfFocused({ chatId, togglePin }: ChatContextValue): boolean {
   const id = document.activeElement?.closest<HTMLElement>('[data-message]')?.dataset['message']
-  const row = id ? findPinnable(chatState(chatId), id) : undefined
+  const row = id ? findRowToPin(chatState(chatId), id) : undefined
   if (row) togglePin?.(row)
   return row !== undefined
 }

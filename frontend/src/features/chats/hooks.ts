@@ -3,8 +3,8 @@ import { useCallback, useEffect, useMemo, useState } from 'react'
 import {
   type ActorRow,
   type ChatRow,
-  type ChatSummaryRow,
   type DraftRow,
+  type ListedChatRow,
   type MessageRow,
   type ParticipantRow,
   type RunRow,
@@ -16,7 +16,7 @@ import { getTimeOfId } from '@/lib/ids'
 import { useTexts } from '@/lib/language'
 import { sameItems } from '@/lib/sameItems'
 import { type ChatState, indexOfSeq, isActive, isEnded, type StreamingText, useChatSelector } from '@/realtime'
-import type { Naming } from '@/ui/prose/mentions'
+import type { FindName } from '@/ui/prose/mentions'
 import { isOfSubAgent } from './subAgents'
 
 const selectLog = (chat: ChatState) => chat.log
@@ -47,7 +47,7 @@ const selectTitle = (chat: ChatState) =>
         .join(' · ')
     : (chat.chat?.title ?? null)
 /** Returns the title of the chat; until the chat is loaded, the one in the list of chats. */
-export const useChatTitle = (chatId: string, summary: ChatSummaryRow | undefined): string =>
+export const useChatTitle = (chatId: string, summary: ListedChatRow | undefined): string =>
   useChatSelector(chatId, selectTitle) || summary?.chat.title || ''
 
 const selectIsDirect = (chat: ChatState) => chat.chat?.is_direct ?? false
@@ -105,7 +105,7 @@ const selectWaitingForSubAgents = (chat: ChatState) => [
   ),
 ]
 /** Returns the ids of the agents of this chat that wait for their sub-agents. */
-export const useAgentsWithSubAgents = (chatId: string): readonly string[] =>
+export const useAgentsWaitingForSubAgents = (chatId: string): readonly string[] =>
   useChatSelector(chatId, selectWaitingForSubAgents, sameItems)
 
 const selectActiveSubAgents = (chat: ChatState) =>
@@ -208,7 +208,7 @@ export function useFindActor(chatId: string, workspaceId: string): FindActor {
 const participantsOf = (chat: ChatState) => chat.participants
 
 /** Returns a function that finds the name for the handle of a participant. */
-export function useNaming(findActor: FindActor, chatId: string, me: string): Naming {
+export function useFindName(findActor: FindActor, chatId: string, me: string): FindName {
   const participants = useChatSelector(chatId, participantsOf)
   const { t } = useTexts()
   return useMemo(() => {

@@ -1,7 +1,7 @@
 /** The loaded part of the log: the newest messages, or a range of older ones. */
 import { useCallback, useEffect, useState } from 'react'
 import { type MessagePage, type MessageRow, readNewerMessages, readOlderMessages } from '@/api'
-import { type ChatState, chatState, indexOfSeq, prependHistory, upsertRows, useChatSelector } from '@/realtime'
+import { type ChatState, chatState, indexOfSeq, prependOlderMessages, upsertRows, useChatSelector } from '@/realtime'
 
 interface Range {
   from: number
@@ -52,7 +52,7 @@ export function useLogPart(chatId: string): LogPart {
       const last = page.results.at(-1)
       if (!first || !last) return
       if (reachesNewest(chatId, page)) {
-        prependHistory(chatId, page.results, page.before !== null)
+        prependOlderMessages(chatId, page.results, page.before !== null)
         setRange(null)
         return
       }
@@ -67,7 +67,7 @@ export function useLogPart(chatId: string): LogPart {
     const chat = chatState(chatId)
     if (!(range ? range.hasOlder : chat.hasOlder)) return
     const page = await readOlderMessages(chatId, range?.from ?? chat.firstLoadedSeq)
-    if (!range) return prependHistory(chatId, page.results, page.before !== null)
+    if (!range) return prependOlderMessages(chatId, page.results, page.before !== null)
     upsertRows(chatId, page.results)
     setRange({ ...range, from: page.results[0]?.seq ?? range.from, hasOlder: page.before !== null })
   }, [chatId, range])
@@ -78,7 +78,7 @@ export function useLogPart(chatId: string): LogPart {
     upsertRows(chatId, page.results)
     const to = page.results.at(-1)?.seq ?? range.to
     if (!reachesNewest(chatId, page)) return setRange({ ...range, to })
-    prependHistory(chatId, listRows(chatId, range.from, to), range.hasOlder)
+    prependOlderMessages(chatId, listRows(chatId, range.from, to), range.hasOlder)
     setRange(null)
   }, [chatId, range])
 

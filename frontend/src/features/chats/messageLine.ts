@@ -1,6 +1,6 @@
 /** A message as one line. Pure functions. */
 import type { MessageRow } from '@/api'
-import { type Naming, replaceHandlesByNames } from '@/ui/prose/mentions'
+import { type FindName, replaceHandlesByNames } from '@/ui/prose/mentions'
 
 /** The maximal length of a line, in characters. */
 const MAX_LENGTH = 400
@@ -10,5 +10,5 @@ const getMessageText = (row: MessageRow): string =>
   row.type === 'FILE_MESSAGE' ? row.payload.name : 'text' in row.payload ? (row.payload.text ?? '') : ''
 
 /** Formats a message as one line, with names instead of handles. */
-export const formatMessageLine = (row: MessageRow, names: Naming): string =>
+export const formatMessageLine = (row: MessageRow, names: FindName): string =>
   replaceHandlesByNames(getMessageText(row), names).slice(0, MAX_LENGTH)

@@ -13,14 +13,14 @@ function isPinnable(row: MessageRow): boolean {
 }
 
 /** Returns the row to pin or unpin for rows that are shown as one: the pinned one, else the last that can be pinned. */
-export const choosePinned = (rows: readonly MessageRow[]): MessageRow | undefined =>
+export const chooseRowToPin = (rows: readonly MessageRow[]): MessageRow | undefined =>
   rows.find(row => row.pinned_at) ?? rows.findLast(isPinnable)
 
 /** Returns the row to pin or unpin for the message shown with this id. A reply has the id of its first row. */
-export function findPinnable(chat: ChatState, id: string): MessageRow | undefined {
+export function findRowToPin(chat: ChatState, id: string): MessageRow | undefined {
   const row = chat.messages.get(id)
   if (!row) return undefined
-  return choosePinned(
+  return chooseRowToPin(
     row.run_id ? chat.log.filter(other => other.run_id === row.run_id && !isOfSubAgent(other)) : [row],
   )
 }

@@ -1,7 +1,7 @@
 /** Sends the read cursor of this person to the server: over the socket, every few seconds, and when the chat or the page is closed. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo } from 'react'
-import { type ChatSummaryRow, keys, markRead } from '@/api'
+import { keys, type ListedChatRow, markRead } from '@/api'
 import { isViewing } from '@/lib/viewing'
 import { chatState, sendRead } from '@/realtime'
 import { isUnread } from './reading'
@@ -80,7 +80,7 @@ export function useReadCursor(chatId: string, workspaceId: string, me: string, r
     () => () => {
       if (isViewing()) return
       const unread = countUnread(cursor.leave(), chatId, me)
-      client.setQueryData<ChatSummaryRow[]>(keys.chats(workspaceId), chats =>
+      client.setQueryData<ListedChatRow[]>(keys.chats(workspaceId), chats =>
         chats?.map(row => (row.chat.id === chatId ? { ...row, unread } : row)),
       )
     },

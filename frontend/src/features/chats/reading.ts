@@ -1,6 +1,6 @@
 /** The new messages of a chat, and how far the reader has read. Only messages that were visible count as read. */
 import { useCallback, useEffect, useState } from 'react'
-import { type ChatSummaryRow, type MessagePage, type MessageRow, readNewerMessages } from '@/api'
+import { type ListedChatRow, type MessagePage, type MessageRow, readNewerMessages } from '@/api'
 import { useLatest } from '@/lib/latest'
 import { isOfSubAgent } from './subAgents'
 import { getAuthorId } from './timeline'
@@ -30,7 +30,7 @@ interface Unread {
  * has read nothing, the new messages are those since somebody added them; there are none if they joined by themselves.
  */
 export function findUnread(
-  summary: Pick<ChatSummaryRow, 'last_read_seq' | 'unread'>,
+  summary: Pick<ListedChatRow, 'last_read_seq' | 'unread'>,
   messages: readonly MessageRow[],
   me: string,
   read = 0,
@@ -47,7 +47,7 @@ const wasAdded = (row: MessageRow, me: string) =>
 
 interface Reading {
   chatId: string
-  summary: ChatSummaryRow | undefined
+  summary: ListedChatRow | undefined
   messages: readonly MessageRow[]
   /** The first `seq` of the loaded part of the log. */
   from: number

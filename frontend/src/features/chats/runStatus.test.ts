@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import type { RunRow } from '@/api'
 import type { StreamingText } from '@/realtime'
 import type { RunEnd } from './reply'
-import { getActiveStatus, getFinishedStatus, getRunStatus, isBusy } from './runStatus'
+import { getActiveStatus, getFailedOrStoppedStatus, getRunStatus, isBusy } from './runStatus'
 
 const buildRun = (state: RunRow['state']) => ({ id: 'r', chat_id: 'c', state }) as RunRow
 const text = { message_id: 'm' } as StreamingText
@@ -23,14 +23,14 @@ it.each([
 it('can be stopped while it is active, whatever the outcome of an earlier attempt', () => {
   const status = getRunStatus({ ...input, run: buildRun('running'), streaming: [text], runEnd: failure })
   expect(status.status).toBe('streaming')
-  expect([isBusy(status), getActiveStatus(status), getFinishedStatus(status)]).toEqual([true, status, null])
+  expect([isBusy(status), getActiveStatus(status), getFailedOrStoppedStatus(status)]).toEqual([true, status, null])
 })
 
 it('can be retried when it has ended without an answer, also if only its messages are loaded', () => {
   for (const run of [null, buildRun('failed')]) {
     const status = getRunStatus({ ...input, run, runEnd: failure })
     expect(status.status).toBe('failed')
-    expect([isBusy(status), getActiveStatus(status), getFinishedStatus(status)]).toEqual([false, null, status])
+    expect([isBusy(status), getActiveStatus(status), getFailedOrStoppedStatus(status)]).toEqual([false, null, status])
   }
 })
 

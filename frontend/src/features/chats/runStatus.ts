@@ -8,7 +8,7 @@ interface ActiveRun {
   stop(): Promise<void>
 }
 
-interface FinishedRun {
+interface FailedOrStoppedRun {
   runEnd: RunEnd
   retry(): Promise<void>
 }
@@ -19,12 +19,12 @@ export type RunStatus =
   /** It was requested, and its row has not arrived yet. */
   | { status: 'expected' }
   | ({ status: 'queued' | 'working' | 'streaming' | 'awaiting_approval' | 'awaiting_child' } & ActiveRun)
-  | ({ status: 'failed' | 'stopped' } & FinishedRun)
+  | ({ status: 'failed' | 'stopped' } & FailedOrStoppedRun)
 
 /** A run that has not ended. */
 export type ActiveStatus = Extract<RunStatus, ActiveRun>
 /** A run that ended without an answer. */
-export type FinishedStatus = Extract<RunStatus, FinishedRun>
+export type FailedOrStoppedStatus = Extract<RunStatus, FailedOrStoppedRun>
 
 interface RunStatusInput {
   chatId: string
@@ -65,7 +65,8 @@ function toActiveStatus(run: RunRow): ActiveStatus['status'] {
 export const getActiveStatus = (status: RunStatus): ActiveStatus | null => ('run' in status ? status : null)
 
 /** Returns the status if the run failed or was stopped, else null. */
-export const getFinishedStatus = (status: RunStatus): FinishedStatus | null => ('runEnd' in status ? status : null)
+export const getFailedOrStoppedStatus = (status: RunStatus): FailedOrStoppedStatus | null =>
+  'runEnd' in status ? status : null
 
 /** Returns whether an answer is still expected. */
 export const isBusy = (status: RunStatus): boolean => status.status === 'expected' || getActiveStatus(status) !== null

@@ -2,7 +2,7 @@
 import type { SystemMessageRow, SystemPayload } from '@/api'
 import type { Layer } from '@/features/layers'
 import type { TextKeyWith } from '@/lib/language'
-import { isBeginningOfChat } from './quiet'
+import { isBeginningOfChat } from './groupedMessages'
 
 type ValueName =
   | 'version'

@@ -4,8 +4,8 @@ import { getTimeOfId } from '@/lib/ids'
 import { sameItems } from '@/lib/sameItems'
 import { getDayKey, isSameMoment } from '@/lib/time'
 import { getRunId, groupAnswers, isComparison } from './comparison'
+import { isHiddenMessage, isSameAction } from './groupedMessages'
 import type { Unsent } from './outbox'
-import { isHiddenMessage, isSameAction } from './quiet'
 import { containsRow, listTree, NestedLog, type NestedRows, noSubAgents, type SubAgent } from './subAgents'
 
 export type Item =
@@ -274,14 +274,14 @@ function reuseItems(before: readonly Item[], items: Item[]): readonly Item[] {
   let start = 0
   while (start < items.length && items[start] === before[start]) start += 1
   const known = new Map(before.slice(start).map(item => [item.key, item]))
-  let isSameContent = before.length === items.length
+  let areAllReused = before.length === items.length
   for (let index = start; index < items.length; index += 1) {
     const item = items[index]
     const old = item && known.get(item.key)
     if (old && isSameItem(old, item)) items[index] = old
-    isSameContent &&= items[index] === before[index]
+    areAllReused &&= items[index] === before[index]
   }
-  return isSameContent ? before : items
+  return areAllReused ? before : items
 }
 
 function isSameItem(a: Item, b: Item): boolean {

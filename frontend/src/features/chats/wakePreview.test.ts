@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Wake } from '@/api'
-import { withWorking } from './wakePreview'
+import { adjustToActiveRuns } from './wakePreview'
 
 const wake = (agent_id: string, effect: Wake['effect']): Wake => ({ agent_id, effect, reason: null })
 
@@ -11,10 +11,10 @@ it('replaces the effect for agents at work, except for those that cannot answer'
     wake('away', 'refused'),
     wake('quill', 'after_answer'),
   ]
-  const preview = withWorking(answer, ['robin', 'away', 'quill'])
+  const preview = adjustToActiveRuns(answer, ['robin', 'away', 'quill'])
   expect(preview.map(row => row.effect)).toEqual(['next_step_or_after', 'wakes', 'refused', 'after_answer'])
 })
 
 it('keeps that an agent answers after its work in another chat', () => {
-  expect(withWorking([wake('robin', 'after_other_work')], [])).toEqual([wake('robin', 'after_other_work')])
+  expect(adjustToActiveRuns([wake('robin', 'after_other_work')], [])).toEqual([wake('robin', 'after_other_work')])
 })

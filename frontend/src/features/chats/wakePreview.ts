@@ -47,14 +47,14 @@ export function useWakePreview(
   }, [chatId, names, agentIds, workingIds, steps, replyTo, isActive])
   // After sending by the button the composer is not in use, and the preview is that of the message that was sent.
   const wakes = preview && (isActive || preview.names === names) ? preview.wakes : null
-  return useMemo(() => wakes && withWorking(wakes, workingIds.split(' ')), [wakes, workingIds])
+  return useMemo(() => wakes && adjustToActiveRuns(wakes, workingIds.split(' ')), [wakes, workingIds])
 }
 
 /**
  * Adjusts the effects to the runs of this chat that started or ended since the response, until the next one arrives. What an agent
  * does in another chat is known from the response alone.
  */
-export const withWorking = (wakes: readonly Wake[], working: readonly string[]): readonly Wake[] =>
+export const adjustToActiveRuns = (wakes: readonly Wake[], working: readonly string[]): readonly Wake[] =>
   wakes.map(wake => {
     if (wake.effect === 'refused' || wake.effect === 'after_other_work') return wake
     if (!working.includes(wake.agent_id)) return { ...wake, effect: 'wakes' }

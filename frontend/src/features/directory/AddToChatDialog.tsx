@@ -1,6 +1,6 @@
 import { Check, Hash } from 'lucide-react'
 import { useState } from 'react'
-import { type ActorRow, addToChat, type ChatSummaryRow, useChats, type WorkspaceRow } from '@/api'
+import { type ActorRow, addToChat, type ListedChatRow, useChats, type WorkspaceRow } from '@/api'
 import { useAsyncAction } from '@/lib/asyncAction'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
@@ -65,7 +65,7 @@ export function AddToChatDialog({ actor, workspace, onGo, onClose }: AddToChatDi
 }
 
 interface ChatOptionProps {
-  row: ChatSummaryRow
+  row: ListedChatRow
   agentId: string
   isBusy: boolean
   onPick(): void

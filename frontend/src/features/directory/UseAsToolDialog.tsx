@@ -12,7 +12,7 @@ import {
   useMe,
   type WorkspaceRow,
 } from '@/api'
-import { addToolToDraft, closeDraft, findOtherDraft } from '@/features/agents'
+import { addToolToDraft, findOtherDraft, releaseOtherDraft } from '@/features/agents'
 import { buildAgentToolName } from '@/lib/agentTools'
 import { useAsyncAction } from '@/lib/asyncAction'
 import { cx } from '@/lib/cx'
@@ -142,7 +142,7 @@ function useGive(actor: ActorRow, workspace: WorkspaceRow, onGiven: (path: strin
       const other = findOtherDraft(error)
       if (other)
         void run(async () => {
-          await closeDraft(other)
+          await releaseOtherDraft(other)
           await add(agentId)
         })
     },

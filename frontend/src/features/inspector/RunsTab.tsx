@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { type AgentRow, type ChatSummaryRow, type InspectedRunRow, type RunOutcome, useAgentRuns } from '@/api'
+import { type AgentRow, type InspectedRunRow, type ListedChatRow, type RunOutcome, useAgentRuns } from '@/api'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { formatCurrency, formatRelative, formatSeconds } from '@/lib/time'
@@ -20,7 +20,7 @@ interface RunsTabProps {
   /** The handle of the workspace. */
   workspace: string
   /** The agent's chats that the reader is in. */
-  chats: readonly ChatSummaryRow[]
+  chats: readonly ListedChatRow[]
   /** The open run; null: the newest one, on a phone the list. */
   runId: string | null
   onOpen(runId: string | null): void

@@ -2,12 +2,12 @@
 import type { RefObject } from 'react'
 import { useActions } from '@/lib/actions'
 
-const buildSideRows = (list: HTMLElement) => [...list.querySelectorAll<HTMLElement>('[data-suggestion]')]
+const listRowElements = (list: HTMLElement) => [...list.querySelectorAll<HTMLElement>('[data-suggestion]')]
 const isCurrent = (row: HTMLElement) => row.getAttribute('aria-current') === 'true'
 const hasFocus = (row: HTMLElement) => row.closest('li')?.contains(document.activeElement) ?? false
 
 function moveFocus(list: HTMLElement, step: 1 | -1): void {
-  const rows = buildSideRows(list)
+  const rows = listRowElements(list)
   const at = rows.findIndex(hasFocus)
   const next = at < 0 ? Math.max(0, rows.findIndex(isCurrent)) : Math.min(rows.length - 1, Math.max(0, at + step))
   rows[next]?.focus()
@@ -24,7 +24,7 @@ export function useListActions(list: RefObject<HTMLElement | null>, select: (id:
     return true
   }
   const selectFocused = () => {
-    const rows = list.current ? buildSideRows(list.current) : []
+    const rows = list.current ? listRowElements(list.current) : []
     const id = (rows.find(hasFocus) ?? rows.find(isCurrent))?.dataset['suggestion']
     if (id) select(id)
   }

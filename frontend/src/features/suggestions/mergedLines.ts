@@ -69,14 +69,14 @@ function groupByConflict(segments: readonly Segment[]): Segment[][] {
 const joinSegments = (segments: readonly Segment[]) => segments.map(segment => segment.text).join('')
 
 /** Returns whether the choices of the conflict already show this text. */
-function isShownByConflict(run: readonly Segment[], conflict: Conflict | undefined): boolean {
+function isShownByConflict(group: readonly Segment[], conflict: Conflict | undefined): boolean {
   const chosen = conflict?.chosen == null ? undefined : conflict.choices[conflict.chosen]?.text
-  return chosen !== undefined && chosen.trim() === joinSegments(run).trim()
+  return chosen !== undefined && chosen.trim() === joinSegments(group).trim()
 }
 
-function addRun(builder: MergedTextBuilder, run: readonly Segment[], conflict: Conflict | undefined): void {
-  const isVisible = !isShownByConflict(run, conflict)
-  for (const segment of run) {
+function addGroup(builder: MergedTextBuilder, group: readonly Segment[], conflict: Conflict | undefined): void {
+  const isVisible = !isShownByConflict(group, conflict)
+  for (const segment of group) {
     if (segment.contributors.length === 0) builder.addUnchanged(splitLines(segment.text), isVisible)
     else if (isVisible) builder.add(buildAddedLines(segment))
   }
@@ -91,8 +91,8 @@ const isConflict = (part: LineOrConflict): part is Conflict => 'choices' in part
 /** Builds the parts of the merged text in order, with long sequences of unchanged lines folded. */
 export function buildMergedParts(production: string, provenance: Provenance): MergedPart[] {
   const builder = new MergedTextBuilder(splitLines(production))
-  for (const run of groupByConflict(provenance.segments))
-    addRun(builder, run, provenance.conflicts[run[0]?.conflict ?? -1])
+  for (const group of groupByConflict(provenance.segments))
+    addGroup(builder, group, provenance.conflicts[group[0]?.conflict ?? -1])
   builder.flush()
   return foldUnchanged(groupLines(builder.parts))
 }
@@ -116,12 +116,12 @@ function foldUnchanged(groups: readonly MergedPart[]): MergedPart[] {
     const tail = index === groups.length - 1 ? 0 : MARGIN
     if (group.lines.length <= head + tail + 2) return [group]
     const cut = group.lines.length - tail
-    const segments: MergedPart[] = [
+    const folded: MergedPart[] = [
       { kind: 'lines', lines: group.lines.slice(0, head) },
       { kind: 'gap', lines: group.lines.slice(head, cut) },
       { kind: 'lines', lines: group.lines.slice(cut) },
     ]
-    return segments.filter(segment => segment.kind !== 'lines' || segment.lines.length > 0)
+    return folded.filter(part => part.kind !== 'lines' || part.lines.length > 0)
   })
 }
 
@@ -152,7 +152,7 @@ export const listShares = ({ contributors, segments, conflicts }: Provenance): S
     conflicts: conflicts.filter(conflict => conflict.choices.some(choice => choice.contributor === id)).length,
   }))
 
-export function countConflicts(parts: readonly MergedPart[]): { added: number; removed: number } {
+export function countChangedLines(parts: readonly MergedPart[]): { added: number; removed: number } {
   const lines = parts.flatMap(part => (part.kind === 'conflict' ? [] : part.lines))
   const count = (sign: MergedLine['sign']) => lines.filter(line => line.sign === sign).length
   return { added: count('+') + parts.filter(part => part.kind === 'conflict').length, removed: count('−') }

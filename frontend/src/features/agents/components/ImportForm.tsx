@@ -11,7 +11,7 @@ import blocks from '@/ui/blocks.module.css'
 import { Field, TextField } from '@/ui/Field'
 import fieldStyles from '@/ui/Field.module.css'
 import { FileDrop } from '@/ui/FileDrop'
-import historyStyles from '../history/History.module.css'
+import historyStyles from '../versions/Versions.module.css'
 
 interface ImportFormProps {
   workspaceId: string
@@ -77,14 +77,14 @@ const idle: Preview = { row: null, error: null, isWaiting: false }
 
 /** Returns the agent that would be created from a text. The request is sent `PAUSE_MS` after the last change. */
 function useImportPreview(workspaceId: string, text: string): Preview {
-  const [preview, setTrial] = useState<Preview>(idle)
+  const [preview, setPreview] = useState<Preview>(idle)
   useEffect(() => {
-    if (!text.trim()) return setTrial(idle)
+    if (!text.trim()) return setPreview(idle)
     let isCancelled = false
     const show = (next: Preview) => {
-      if (!isCancelled) setTrial(next)
+      if (!isCancelled) setPreview(next)
     }
-    setTrial(before => ({ ...before, isWaiting: true }))
+    setPreview(before => ({ ...before, isWaiting: true }))
     const timer = setTimeout(() => {
       importAgent(workspaceId, { text, is_trial: true }).then(
         row => show({ row, error: null, isWaiting: false }),

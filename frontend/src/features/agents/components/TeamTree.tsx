@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import type { AgentRow, AgentSummaryRow } from '@/api'
+import type { AgentRow, ListedAgentRow } from '@/api'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { Avatar } from '@/ui/Avatar'
@@ -14,7 +14,7 @@ import { useAgentDrag } from './useAgentDrag'
 interface TeamTreeProps {
   agent: AgentRow
   /** All agents of the workspace. */
-  agents: readonly AgentSummaryRow[]
+  agents: readonly ListedAgentRow[]
   workspaceId: string
   /** The link to an agent's page. */
   link(id: string, children: ReactNode): ReactNode

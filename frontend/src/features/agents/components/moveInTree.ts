@@ -1,5 +1,5 @@
 import type { QueryClient } from '@tanstack/react-query'
-import { type AgentSummaryRow, keys, moveAgent } from '@/api'
+import { keys, type ListedAgentRow, moveAgent } from '@/api'
 import { getCodeText, getErrorText } from '@/lib/errors'
 import { showToast } from '@/ui/toast'
 import { buildTree, findNewParent, wouldReportToItself } from './tree'
@@ -8,7 +8,7 @@ import { buildTree, findNewParent, wouldReportToItself } from './tree'
 export async function moveInTree(
   client: QueryClient,
   workspaceId: string,
-  agents: readonly AgentSummaryRow[],
+  agents: readonly ListedAgentRow[],
   id: string,
   parentId: string | null,
 ): Promise<void> {
@@ -25,7 +25,7 @@ export async function moveInTree(
 export async function moveInTreeByKey(
   client: QueryClient,
   workspaceId: string,
-  agents: readonly AgentSummaryRow[],
+  agents: readonly ListedAgentRow[],
   id: string,
   to: 'left' | 'right',
 ): Promise<void> {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import type { AgentSummaryRow } from '@/api'
+import type { ListedAgentRow } from '@/api'
 import { buildTree, findNewParent, wouldReportToItself } from './tree'
 
-const build = (name: string, parent: string | null): AgentSummaryRow =>
-  ({ actor: { id: name, name }, parent_id: parent }) as unknown as AgentSummaryRow
+const build = (name: string, parent: string | null): ListedAgentRow =>
+  ({ actor: { id: name, name }, parent_id: parent }) as unknown as ListedAgentRow
 
 const agents = [
   build('Writer', 'Lead'),

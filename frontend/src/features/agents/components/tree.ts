@@ -1,12 +1,12 @@
-import type { AgentSummaryRow } from '@/api'
+import type { ListedAgentRow } from '@/api'
 
 interface TreeRow {
-  agent: AgentSummaryRow
+  agent: ListedAgentRow
   depth: number
 }
 
 /** Returns the agents of the workspace in the order of the tree: each agent before those that report to it, siblings by name. */
-export function buildTree(agents: readonly AgentSummaryRow[]): TreeRow[] {
+export function buildTree(agents: readonly ListedAgentRow[]): TreeRow[] {
   const ids = new Set(agents.map(agent => agent.actor.id))
   const rows: TreeRow[] = []
   const add = (parent: string | null, depth: number) => {
@@ -21,7 +21,7 @@ export function buildTree(agents: readonly AgentSummaryRow[]): TreeRow[] {
 }
 
 /** Returns whether an agent would report to itself if it reported to `parentId`. */
-export function wouldReportToItself(agents: readonly AgentSummaryRow[], id: string, parentId: string | null): boolean {
+export function wouldReportToItself(agents: readonly ListedAgentRow[], id: string, parentId: string | null): boolean {
   for (let above = parentId; above !== null; ) {
     if (above === id) return true
     const current: string = above

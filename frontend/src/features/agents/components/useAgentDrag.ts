@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { type DragEvent, type KeyboardEvent, useState } from 'react'
-import type { AgentSummaryRow } from '@/api'
+import type { ListedAgentRow } from '@/api'
 
 /** The code that moves an agent in the tree, which is loaded at the first move. */
 const loadMoveInTree = () => import('./moveInTree')
@@ -14,7 +14,7 @@ const TOP = ''
  * arrow keys. `topProps` are the handlers of the place where an agent is dropped that is to report to nobody. They are
  * null unless an agent that reports to another one is dragged.
  */
-export function useAgentDrag(workspaceId: string, agents: readonly AgentSummaryRow[]) {
+export function useAgentDrag(workspaceId: string, agents: readonly ListedAgentRow[]) {
   const client = useQueryClient()
   const [dragged, setDragged] = useState<string | null>(null)
   const [target, setTarget] = useState<string | null>(null)
@@ -48,7 +48,7 @@ export function useAgentDrag(workspaceId: string, agents: readonly AgentSummaryR
     onDragLeave: leave,
     onDrop: (event: DragEvent) => void drop(event, id),
   })
-  const getDragProps = ({ actor, verbs }: Pick<AgentSummaryRow, 'actor' | 'verbs'>) => ({
+  const getDragProps = ({ actor, verbs }: Pick<ListedAgentRow, 'actor' | 'verbs'>) => ({
     ...getTargetProps(actor.id),
     draggable: verbs.includes('update_agent_profile'),
     onDragStart: (event: DragEvent) => {
@@ -60,6 +60,6 @@ export function useAgentDrag(workspaceId: string, agents: readonly AgentSummaryR
       if (verbs.includes('update_agent_profile')) void moveByKey(event, actor.id)
     },
   })
-  const isBelow = agents.some(row => row.actor.id === dragged && row.parent_id)
-  return { getDragProps, topProps: isBelow ? getTargetProps(TOP) : null }
+  const reportsToAnother = agents.some(row => row.actor.id === dragged && row.parent_id)
+  return { getDragProps, topProps: reportsToAnother ? getTargetProps(TOP) : null }
 }

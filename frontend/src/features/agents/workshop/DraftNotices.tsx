@@ -39,7 +39,7 @@ export function DraftNotices(props: DraftNoticesProps) {
         <ElsewhereBanner
           elsewhere={actions.elsewhere}
           onGo={props.onGoToChat}
-          onClose={() => void actions.closeElsewhere()}
+          onClose={() => void actions.releaseElsewhere()}
         />
       ) : null}
       {actions.elsewhere ? null : <EditedElsewhere {...props} />}

@@ -45,9 +45,9 @@ export function ToolsForm({ content, isReadOnly, onEdit, workspaceId, agentId = 
     { label: t('toolsOn'), tools: tools.data.filter(tool => initiallyOn.has(tool.name)) },
     { label: t('toolsOff'), tools: tools.data.filter(tool => !initiallyOn.has(tool.name)) },
   ]
-  const isOffered = ({ name, policy, is_available }: OfferedToolRow) =>
+  const isSentToModel = ({ name, policy, is_available }: OfferedToolRow) =>
     is_available && policy !== 'off' && content.tools.some(use => use.tool === name && use.is_enabled)
-  const tokens = tools.data.filter(isOffered).reduce((sum, tool) => sum + tool.schema_tokens, 0)
+  const tokens = tools.data.filter(isSentToModel).reduce((sum, tool) => sum + tool.schema_tokens, 0)
   const agentTools = content.tools.filter(use => getCalledAgentId(use.tool) !== null)
   const delegate = tools.data.find(tool => tool.name === DELEGATE)
   const calledAgents =

@@ -28,8 +28,8 @@ interface LostBannerProps {
 export function LostBanner({ lost, agent, workshop, actions }: LostBannerProps) {
   const { t } = useTexts()
   const [isOpen, setOpen] = useState(false)
-  const [isOffering, setOffering] = useState(false)
-  const offer = async (note: string) => {
+  const [isSuggesting, setSuggesting] = useState(false)
+  const suggest = async (note: string) => {
     const isSent = await actions.suggestLostText(lost, note)
     if (isSent) workshop.dropLostText()
     return isSent
@@ -49,7 +49,7 @@ export function LostBanner({ lost, agent, workshop, actions }: LostBannerProps) 
             {t('seeMyText')}
           </Button>
           {canSuggest(agent) ? (
-            <Button size="xs" onClick={() => setOffering(true)}>
+            <Button size="xs" onClick={() => setSuggesting(true)}>
               {t('offerText')}
             </Button>
           ) : null}
@@ -59,14 +59,14 @@ export function LostBanner({ lost, agent, workshop, actions }: LostBannerProps) 
         <RestorableText content={lost.content} workshop={workshop} onDone={() => setOpen(false)} />
       </Dialog>
       <SuggestDialog
-        open={isOffering}
-        onOpenChange={setOffering}
+        open={isSuggesting}
+        onOpenChange={setSuggesting}
         title={t('offerTitle', { name: agent.actor.name })}
         hint={t('offerHint')}
         before={workshop.production}
         after={lost.content}
         isBusy={actions.doing === 'doing.suggesting'}
-        onSend={offer}
+        onSend={suggest}
       />
     </>
   )

@@ -21,7 +21,7 @@ interface PromptEditorProps extends PromptEvents {
   text: string
   isReadOnly: boolean
   /** Whether this person is editing the text. Otherwise it is styled as read-only. */
-  isBeingEdited: boolean
+  isEditedByMe: boolean
   lowerLayers: LowerLayers
   /** The caret of another person who is editing. */
   caret: { at: number; name: string } | null
@@ -33,7 +33,7 @@ interface PromptEditorProps extends PromptEvents {
 /** The editor of the prompt, also for readers, who see the text while it is written. Esc, then Tab moves the focus out. */
 export function PromptEditor(props: PromptEditorProps) {
   const { t } = useTexts()
-  const { text, isReadOnly, isBeingEdited, lowerLayers, caret, sources, ref } = props
+  const { text, isReadOnly, isEditedByMe, lowerLayers, caret, sources, ref } = props
   const view = useRef<EditorView | null>(null)
   const latest = useLatest(props)
   /** Texts typed here that have not come back as `text` yet. An older `text` must not undo newer typing. */
@@ -87,7 +87,7 @@ export function PromptEditor(props: PromptEditorProps) {
     }),
     [],
   )
-  return <div className={cx(workshopStyles.ed, !isBeingEdited && workshopStyles.ro)} ref={host} />
+  return <div className={cx(workshopStyles.ed, !isEditedByMe && workshopStyles.ro)} ref={host} />
 }
 
 type EditorRef = { current: EditorView | null }

@@ -101,7 +101,7 @@ export function PromptView(props: PromptViewProps) {
       ref={ref}
       text={content.prompt}
       isReadOnly={!(isMine || canStartEditing)}
-      isBeingEdited={isMine}
+      isEditedByMe={isMine}
       lowerLayers={{ production: production.prompt, applied: applied?.prompt ?? null }}
       caret={caret === null || !writerName ? null : { at: caret, name: writerName }}
       sources={marks}

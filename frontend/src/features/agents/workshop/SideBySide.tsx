@@ -1,5 +1,5 @@
 import { useTexts } from '@/lib/language'
-import historyStyles from '../history/History.module.css'
+import historyStyles from '../versions/Versions.module.css'
 import { ChangedText } from './ChangedText'
 import { buildSideRows, type SideLine, type SideRow } from './sideRows'
 import { type DiffPart, diffWords } from './wordDiff'

@@ -7,7 +7,7 @@ import { Avatar } from '@/ui/Avatar'
 import { IconButton } from '@/ui/Button'
 import layout from '@/ui/layout.module.css'
 import { Menu, MenuItem } from '@/ui/Menu'
-import { buildHistoryPath } from '../history/pair'
+import { buildVersionsPath } from '../versions/pair'
 import workshopStyles from './Workshop.module.css'
 
 interface WorkshopHeaderProps {
@@ -65,7 +65,7 @@ export function WorkshopHeader({
       <div className="end">
         <IconButton
           label={t('versions')}
-          onClick={() => onGo(buildHistoryPath(workspace.handle, agent.actor.id, chatId))}
+          onClick={() => onGo(buildVersionsPath(workspace.handle, agent.actor.id, chatId))}
         >
           <History className="i" />
         </IconButton>

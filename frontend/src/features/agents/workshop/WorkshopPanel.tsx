@@ -37,8 +37,8 @@ interface WorkshopPanelProps {
   /** Navigates to a path of this app. */
   onGo(path: string): void
   /** The initial text of the comparison dialog; null while it is closed. */
-  comparing: string | null
-  onComparing(text: string | null): void
+  comparedText: string | null
+  onComparedText(text: string | null): void
   /** Set to move the focus into the prompt once the workshop is open. */
   isPromptFocusRequested: boolean
   onPromptFocused(): void
@@ -76,7 +76,7 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
   }
   /** On a phone this panel hides the chat in which the replies appear. */
   const handleComparisonStarted = () => {
-    props.onComparing(null)
+    props.onComparedText(null)
     if (isPhone) props.onClose()
   }
   const startEditing = useStartEditing(workshop, actions, prompt)
@@ -122,7 +122,7 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
         onAgent={props.onAgent}
         onClose={close}
         onGo={onGo}
-        onCompare={() => props.onComparing('')}
+        onCompare={() => props.onComparedText('')}
       />
       <LayerBar
         agent={agent}
@@ -212,8 +212,8 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
         chatId={chatId}
         agent={agent}
         workshop={workshop}
-        text={props.comparing}
-        onClose={() => props.onComparing(null)}
+        text={props.comparedText}
+        onClose={() => props.onComparedText(null)}
         onStarted={handleComparisonStarted}
       />
     </aside>

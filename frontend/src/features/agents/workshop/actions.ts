@@ -16,7 +16,7 @@ import { type PlainTextKey, useTexts } from '@/lib/language'
 import { showToast } from '@/ui/toast'
 import type { LostText } from './draftBackup'
 import type { Workshop } from './draftSession'
-import { closeDraft, findOtherDraft, type OtherDraft } from './otherDraft'
+import { findOtherDraft, type OtherDraft, releaseOtherDraft } from './otherDraft'
 
 /** The running action, as the key of its text ("Applying"). */
 export type Doing = Extract<PlainTextKey, `doing.${string}`>
@@ -34,7 +34,7 @@ export interface DraftActions {
   /** Another draft that this person is editing, which prevents acquiring this one. */
   elsewhere: OtherDraft | null
   /** Releases the lock of the other draft, whose text is kept, and acquires this one. */
-  closeElsewhere(): Promise<DraftRow | null>
+  releaseElsewhere(): Promise<DraftRow | null>
   /** Acquires the lock, and stores `content` if it is given. Returns null and shows the error when that failed. */
   acquire(content?: SpecContent): Promise<DraftRow | null>
   /** Applies the draft. Returns null and shows the error when that failed. */
@@ -106,9 +106,9 @@ export function useDraftActions(
     return row
   }
 
-  const closeElsewhere = async () => {
+  const releaseElsewhere = async () => {
     if (!elsewhere) return null
-    const closed = await runAction('doing.opening', () => closeDraft(elsewhere))
+    const closed = await runAction('doing.opening', () => releaseOtherDraft(elsewhere))
     return closed ? acquire() : null
   }
 
@@ -203,7 +203,7 @@ export function useDraftActions(
   return {
     doing,
     elsewhere,
-    closeElsewhere,
+    releaseElsewhere,
     acquire,
     apply,
     save,

@@ -23,4 +23,4 @@ export function findOtherDraft(error: unknown): OtherDraft | null {
 }
 
 /** Releases the lock of the other draft. Its text is kept. */
-export const closeDraft = (draft: OtherDraft) => drafts.release(draft.chatId, draft.agentId, draft.revision)
+export const releaseOtherDraft = (draft: OtherDraft) => drafts.release(draft.chatId, draft.agentId, draft.revision)

@@ -9,7 +9,14 @@ import { Skeleton } from '@/ui/Skeleton'
 import { getCost } from '../cost'
 import { useRun, useStreamingTexts } from '../hooks'
 import { buildReply, type ReplyParts } from '../reply'
-import { getActiveStatus, getFinishedStatus, getRunStatus, isBusy, isPending, type RunStatus } from '../runStatus'
+import {
+  getActiveStatus,
+  getFailedOrStoppedStatus,
+  getRunStatus,
+  isBusy,
+  isPending,
+  type RunStatus,
+} from '../runStatus'
 import type { SubAgent } from '../subAgents'
 import { useChat } from './ChatContext'
 import { Cost } from './Cost'
@@ -55,7 +62,7 @@ export const AgentReply = memo(function AgentReply(props: AgentReplyProps) {
   const { runEnd } = reply
   const status: RunStatus = last ? getRunStatus({ chatId, runId, run, streaming, runEnd }) : { status: 'idle' }
   const active = getActiveStatus(status)
-  const finished = getFinishedStatus(status)
+  const finished = getFailedOrStoppedStatus(status)
   const quoted = rows.find(row => row.reply_to)?.reply_to ?? answeredId
   const answer = rows.findLast(isText)
   return (
@@ -76,7 +83,13 @@ export const AgentReply = memo(function AgentReply(props: AgentReplyProps) {
       <div className={messageStyles.c}>
         <MessageHeader actor={agent} name={name} at={at} pinned={rows.find(row => row.pinned_at)} />
         {quoted ? <Quote id={quoted} count={countAnswered(answer)} /> : null}
-        <ReplyBody parts={reply.parts} isFinished={runEnd !== null} subAgents={subAgents} rows={rows} name={name} />
+        <ReplyBody
+          parts={reply.parts}
+          isFailedOrStopped={runEnd !== null}
+          subAgents={subAgents}
+          rows={rows}
+          name={name}
+        />
         {active && isPending(active) ? <PendingIndicator status={active} /> : null}
         {finished?.runEnd.budget ? (
           <Suspense fallback={<Skeleton lines={2} label={t('loading')} />}>
@@ -93,7 +106,9 @@ export const AgentReply = memo(function AgentReply(props: AgentReplyProps) {
 
 /** The parts of a reply. Until the code that shows sub-agents is loaded, they are left out. */
 function ReplyBody(props: ComponentProps<typeof ReplyWithSubAgents>) {
-  const parts = props.parts.map(part => <PartView key={part.key} part={part} isFinished={props.isFinished} />)
+  const parts = props.parts.map(part => (
+    <PartView key={part.key} part={part} isFailedOrStopped={props.isFailedOrStopped} />
+  ))
   if (props.subAgents.length === 0) return parts
   return (
     <Suspense fallback={parts}>

@@ -12,7 +12,7 @@ import { Button } from '@/ui/Button'
 import fieldStyles from '@/ui/Field.module.css'
 import { showToast } from '@/ui/toast'
 import { type ArgumentField, findProblems, isValidField, readFields, writeFields } from '../callArguments'
-import { readEditDraft, writeEditDraft } from '../editDraft'
+import { readEditedArguments, storeEditedArguments } from '../editedArguments'
 import styles from './ApprovalCard.module.css'
 import { Expiry, WhoDecides } from './ApprovalParts'
 import { useChat } from './ChatContext'
@@ -64,7 +64,7 @@ function useDecide({ id, payload }: ApprovalAskedRow) {
     setProblems(null)
     try {
       await decideApproval(id, decision)
-      writeEditDraft(id, null, payload.expires_at)
+      storeEditedArguments(id, null, payload.expires_at)
     } catch (error) {
       if (error instanceof ApiError && error.code === 'invalid_arguments') setProblems(error.hints)
       else showToast(getErrorText(error))
@@ -89,7 +89,7 @@ function CallCard({ row, onDecide, isDeciding, problems }: CallCardProps) {
   const { t } = useTexts()
   const { findActor } = useChat()
   const { tool, target_id: agentId, target_name: agentName, arguments: args, reason } = row.payload
-  const [mode, setMode] = useState<Mode>(() => (onDecide && readEditDraft(row.id) ? 'edit' : 'view'))
+  const [mode, setMode] = useState<Mode>(() => (onDecide && readEditedArguments(row.id) ? 'edit' : 'view'))
   const agent = findActor(agentId)?.name ?? agentName
   const Icon = getToolIcon(tool)
   const calledId = getCalledAgentId(tool)
@@ -202,15 +202,15 @@ function EditForm({ row, isDeciding, problems, onDecide, onCancel }: EditFormPro
   )
   const isWhole = useMemo(() => readFields(args) === null, [args])
   const [texts, setTexts] = useState<readonly string[]>(
-    () => readEditDraft(row.id) ?? original.map(field => field.text),
+    () => readEditedArguments(row.id) ?? original.map(field => field.text),
   )
   const fields = original.map((field, index) => ({ ...field, text: texts[index] ?? '' }))
   const count = fields.filter((field, index) => field.text !== original[index]?.text).length
   const isValid = fields.every(field => isValidField(field.kind, field.text))
-  useEffect(() => writeEditDraft(row.id, count ? texts : null, expiresAt), [row.id, count, texts, expiresAt])
+  useEffect(() => storeEditedArguments(row.id, count ? texts : null, expiresAt), [row.id, count, texts, expiresAt])
   const change = (index: number, text: string) => setTexts(texts.map((before, at) => (at === index ? text : before)))
   const cancel = () => {
-    writeEditDraft(row.id, null, expiresAt)
+    storeEditedArguments(row.id, null, expiresAt)
     onCancel()
   }
   const approve = () => {

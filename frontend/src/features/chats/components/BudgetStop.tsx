@@ -6,13 +6,13 @@ import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
 import buttonStyles from '@/ui/Button.module.css'
 import { PathLink } from '@/ui/PathLink'
-import type { FinishedStatus } from '../runStatus'
+import type { FailedOrStoppedStatus } from '../runStatus'
 import styles from './BudgetStop.module.css'
 import { useChat } from './ChatContext'
 import { useEditorNames, useRetry } from './ReplyParts'
 
 interface BudgetStopProps {
-  status: FinishedStatus
+  status: FailedOrStoppedStatus
   refusal: BudgetRefusal
 }
 

@@ -1,6 +1,6 @@
 import { createContext, useContext } from 'react'
 import type { MessageRow, TextMessageRow } from '@/api'
-import type { Naming } from '@/ui/prose/mentions'
+import type { FindName } from '@/ui/prose/mentions'
 import type { FindActor } from '../hooks'
 
 /** Data and actions that every message of an open chat uses. */
@@ -11,7 +11,7 @@ export interface ChatContextValue {
   /** Whether the reader is an editor of the workspace. */
   isEditor: boolean
   findActor: FindActor
-  names: Naming
+  names: FindName
   findMessage(messageId: string): MessageRow | undefined
   reply(row: MessageRow): void
   /** Pins a message, or unpins a pinned one; null if the reader may not. */

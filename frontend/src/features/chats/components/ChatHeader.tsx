@@ -1,6 +1,6 @@
 import { ArrowLeft, Hash, PencilRuler, UserPlus } from 'lucide-react'
 import { type ReactNode, Suspense, useState } from 'react'
-import type { ChatSummaryRow, WorkspaceRow } from '@/api'
+import type { ListedChatRow, WorkspaceRow } from '@/api'
 import { formatShortcut } from '@/lib/actions'
 import { useTexts } from '@/lib/language'
 import { Avatar } from '@/ui/Avatar'
@@ -17,7 +17,7 @@ const PeopleDialog = lazy(() => import('./PeopleDialog').then(module => ({ defau
 interface ChatHeaderProps {
   chatId: string
   workspace: WorkspaceRow
-  summary: ChatSummaryRow | undefined
+  summary: ListedChatRow | undefined
   back: ReactNode
   isWorkshopOpen: boolean
   onWorkshop: (() => void) | null

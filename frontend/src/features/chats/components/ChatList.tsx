@@ -1,6 +1,6 @@
 import { Hash } from 'lucide-react'
 import type { ReactNode } from 'react'
-import type { ChatSummaryRow } from '@/api'
+import type { ListedChatRow } from '@/api'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { Avatar } from '@/ui/Avatar'
@@ -9,7 +9,7 @@ import layout from '@/ui/layout.module.css'
 import proseStyles from '@/ui/prose/Prose.module.css'
 
 interface ChatLinkProps {
-  summary: ChatSummaryRow
+  summary: ListedChatRow
   me: string
   isCurrent: boolean
 }
@@ -45,5 +45,5 @@ export function ChatListItem({ summary, me, isCurrent }: ChatLinkProps): ReactNo
   )
 }
 
-export const chatListItemClass = (summary: ChatSummaryRow, isCurrent: boolean) =>
+export const chatListItemClass = (summary: ListedChatRow, isCurrent: boolean) =>
   cx(layout.nav, summary.unread > 0 && !isCurrent && layout.unread)

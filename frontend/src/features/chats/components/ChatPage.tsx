@@ -1,6 +1,6 @@
 import { MessageCircleOff } from 'lucide-react'
 import { type ReactNode, type Ref, useCallback, useEffect, useImperativeHandle, useMemo, useRef, useState } from 'react'
-import type { ChatSummaryRow, MessageRow, TextMessageRow, WorkspaceRow } from '@/api'
+import type { ListedChatRow, MessageRow, TextMessageRow, WorkspaceRow } from '@/api'
 import { findSummarisedThrough } from '@/features/context'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
@@ -27,10 +27,10 @@ import {
   useActiveRuns,
   useChatTitle,
   useFindActor,
+  useFindName,
   useIsBetweenAgents,
   useIsClosed,
   useMessages,
-  useNaming,
   useStreamingSince,
   useSubAgentRuns,
 } from '../hooks'
@@ -55,7 +55,7 @@ import { TypingLine } from './TypingLine'
 interface ChatPageProps {
   chatId: string
   workspace: WorkspaceRow
-  summary: ChatSummaryRow | undefined
+  summary: ListedChatRow | undefined
   me: string
   /** The id of the message to scroll to. */
   at: string | null
@@ -128,7 +128,7 @@ function OpenChat(props: ChatPageProps) {
   const timeline = useRef<TimelineHandle>(null)
   const composer = useRef<ComposerHandle>(null)
   const findActor = useFindActor(chatId, workspace.id)
-  const names = useNaming(findActor, chatId, me)
+  const names = useFindName(findActor, chatId, me)
   const logPart = useLogPart(chatId)
   const messages = useMessages(chatId, logPart.range)
   const onRead = useReadCursor(chatId, workspace.id, me, summary?.last_read_seq ?? 0)

@@ -13,7 +13,7 @@ import { buildReply, type ReplyParts } from '../reply'
 import {
   type ActiveStatus,
   getActiveStatus,
-  getFinishedStatus,
+  getFailedOrStoppedStatus,
   getRunStatus,
   isBusy,
   type RunStatus,
@@ -119,11 +119,11 @@ interface SideAnswerProps {
 
 function SideAnswer({ reply: { parts, runEnd }, status }: SideAnswerProps) {
   const active = getActiveStatus(status)
-  const finished = getFinishedStatus(status)
+  const finished = getFailedOrStoppedStatus(status)
   return (
     <div className={styles.bd}>
       {parts.map(part => (
-        <PartView key={part.key} part={part} isFinished={runEnd !== null} />
+        <PartView key={part.key} part={part} isFailedOrStopped={runEnd !== null} />
       ))}
       {active && active.status !== 'streaming' ? <PendingIndicator status={active} /> : null}
       {finished?.runEnd.budget ? (

@@ -2,7 +2,7 @@ import { Suspense } from 'react'
 import { detectLanguage } from '@/lib/textLanguage'
 import { Boundary } from '@/ui/Boundary'
 import { lazy } from '@/ui/lazy'
-import type { Naming } from '@/ui/prose/mentions'
+import type { FindName } from '@/ui/prose/mentions'
 import proseStyles from '@/ui/prose/Prose.module.css'
 
 const Plain = ({ text }: { text: string }) => (
@@ -14,7 +14,7 @@ const Prose = lazy(() => import('@/ui/prose/Prose'), { fallback: Plain, hasLazyT
 
 interface LazyProseProps {
   text: string
-  names: Naming
+  names: FindName
   growing?: boolean
 }
 

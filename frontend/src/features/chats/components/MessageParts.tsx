@@ -7,7 +7,7 @@ import { Avatar } from '@/ui/Avatar'
 import { IconButton } from '@/ui/Button'
 import { type FindActor, useHasDraft } from '../hooks'
 import { formatMessageLine } from '../messageLine'
-import { choosePinned } from '../pins'
+import { chooseRowToPin } from '../pins'
 import { AgentBadge } from './AgentBadge'
 import { useChat } from './ChatContext'
 import messageStyles from './Message.module.css'
@@ -108,7 +108,7 @@ interface ActionsProps {
 export function Actions({ row, rows = [row] }: ActionsProps) {
   const { t } = useTexts()
   const { chatId, me, reply, togglePin, compare, askDraft, findActor, runPath, onGo } = useChat()
-  const pinned = togglePin ? choosePinned(rows) : undefined
+  const pinned = togglePin ? chooseRowToPin(rows) : undefined
   const runId = row.type === 'TEXT_MESSAGE' ? row.run_id : null
   const hasDraft = useHasDraft(chatId, row.author_id, me)
   const canCompare = compare !== null && findActor(row.author_id)?.kind === 'human'

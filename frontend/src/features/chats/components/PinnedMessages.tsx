@@ -10,7 +10,7 @@ import { Avatar } from '@/ui/Avatar'
 import { IconButton } from '@/ui/Button'
 import { ListPopover } from '@/ui/ListPopover'
 import { Loading } from '@/ui/Loading'
-import { type FindActor, useIsBetweenAgents, useNaming } from '../hooks'
+import { type FindActor, useFindName, useIsBetweenAgents } from '../hooks'
 import { formatMessageLine } from '../messageLine'
 import { togglePin } from '../pins'
 import { usePinnedBy } from './MessageParts'
@@ -79,7 +79,7 @@ interface PinItemProps {
 function PinItem({ row, findActor, goTo, canUnpin }: PinItemProps) {
   const { t } = useTexts()
   const myId = useMe().data?.actor.id ?? ''
-  const names = useNaming(findActor, row.chat_id, myId)
+  const names = useFindName(findActor, row.chat_id, myId)
   const pinnedBy = usePinnedBy(findActor, myId)
   const author = findActor(row.author_id)
   const name = author?.name ?? t('unknownPerson')

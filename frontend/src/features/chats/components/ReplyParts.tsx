@@ -18,7 +18,7 @@ import { CitationContext } from '@/ui/prose/citations'
 import { Skeleton } from '@/ui/Skeleton'
 import { showToast } from '@/ui/toast'
 import type { Part, RunEnd } from '../reply'
-import type { ActiveStatus, FinishedStatus, RunStatus } from '../runStatus'
+import type { ActiveStatus, FailedOrStoppedStatus, RunStatus } from '../runStatus'
 import { canStop } from '../stopRights'
 import { useChat } from './ChatContext'
 import { LazyProse } from './LazyProse'
@@ -30,7 +30,7 @@ const ApprovalCard = lazy(() => import('./ApprovalCard').then(module => ({ defau
 
 interface PartViewProps {
   part: Part
-  isFinished: boolean
+  isFailedOrStopped: boolean
 }
 
 /** A part of a reply within a boundary, so that an error does not affect the other parts. */
@@ -45,7 +45,7 @@ export function PartView(props: PartViewProps) {
   )
 }
 
-function PartContent({ part, isFinished }: PartViewProps) {
+function PartContent({ part, isFailedOrStopped }: PartViewProps) {
   switch (part.kind) {
     case 'thinking':
       return <ReasoningPart part={part} />
@@ -54,11 +54,17 @@ function PartContent({ part, isFinished }: PartViewProps) {
     case 'approval':
       return <ApprovalCard row={part.row} />
     case 'text':
-      return <MarkdownPart part={part} isFinished={isFinished} />
+      return <MarkdownPart part={part} isFailedOrStopped={isFailedOrStopped} />
   }
 }
 
-function MarkdownPart({ part, isFinished }: { part: Extract<Part, { kind: 'text' }>; isFinished: boolean }) {
+function MarkdownPart({
+  part,
+  isFailedOrStopped,
+}: {
+  part: Extract<Part, { kind: 'text' }>
+  isFailedOrStopped: boolean
+}) {
   const { t } = useTexts()
   const { names, goToSeq } = useChat()
   // Numbers are citations only in an answer that read older messages with their numbers.
@@ -76,7 +82,7 @@ function MarkdownPart({ part, isFinished }: { part: Extract<Part, { kind: 'text'
           <LazyProse text={part.text} names={names} growing={part.isStreaming} />
         </CitationContext>
       )}
-      {part.incomplete && !isFinished ? <p className="faint xs">{t('incomplete')}</p> : null}
+      {part.incomplete && !isFailedOrStopped ? <p className="faint xs">{t('incomplete')}</p> : null}
     </div>
   )
 }
@@ -280,7 +286,7 @@ function EditorsToAsk() {
 }
 
 /** Returns a function that retries a run, and whether it is being retried. */
-export function useRetry(status: FinishedStatus) {
+export function useRetry(status: FailedOrStoppedStatus) {
   const [isRetrying, setRetrying] = useState(false)
   const retry = async () => {
     setRetrying(true)
@@ -295,7 +301,7 @@ export function useRetry(status: FinishedStatus) {
 }
 
 /** The outcome of a run, and a retry. A run that a budget has ended has a `BudgetStop` instead. */
-function RunOutcome({ status, canRetry }: { status: FinishedStatus; canRetry: boolean }) {
+function RunOutcome({ status, canRetry }: { status: FailedOrStoppedStatus; canRetry: boolean }) {
   const { t } = useTexts()
   const { findActor } = useChat()
   const { isRetrying, retry } = useRetry(status)

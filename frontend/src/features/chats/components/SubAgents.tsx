@@ -87,7 +87,7 @@ function useFolding(subAgents: readonly SubAgent[]): Folding {
 
 interface ReplyWithSubAgentsProps {
   parts: readonly Part[]
-  isFinished: boolean
+  isFailedOrStopped: boolean
   subAgents: readonly SubAgent[]
   /** The rows of the reply, with the results of its sub-agents. */
   rows: readonly MessageRow[]
@@ -95,13 +95,13 @@ interface ReplyWithSubAgentsProps {
 }
 
 /** The parts of a reply, with the sub-agents below the calls that gave them their tasks. */
-export function ReplyWithSubAgents({ parts, isFinished, subAgents, rows, name }: ReplyWithSubAgentsProps) {
+export function ReplyWithSubAgents({ parts, isFailedOrStopped, subAgents, rows, name }: ReplyWithSubAgentsProps) {
   const folding = useFolding(subAgents)
   return (
     <FoldingContext value={folding}>
       <NestedParts
         parts={parts}
-        isFinished={isFinished}
+        isFailedOrStopped={isFailedOrStopped}
         subAgents={subAgents}
         above={name}
         head={<TreeLine subAgents={subAgents} rows={rows} />}
@@ -112,7 +112,7 @@ export function ReplyWithSubAgents({ parts, isFinished, subAgents, rows, name }:
 
 interface NestedPartsProps {
   parts: readonly Part[]
-  isFinished: boolean
+  isFailedOrStopped: boolean
   subAgents: readonly SubAgent[]
   /** The names of the agents above the sub-agents, joined by `›`. */
   above: string
@@ -122,7 +122,7 @@ interface NestedPartsProps {
   head?: ReactNode
 }
 
-function NestedParts({ parts, isFinished, subAgents, above, task = null, head }: NestedPartsProps) {
+function NestedParts({ parts, isFailedOrStopped, subAgents, above, task = null, head }: NestedPartsProps) {
   const byCall = new Map(subAgents.map(subAgent => [subAgent.metadata.call_id, subAgent]))
   const findSubAgent = (part: Part) => (part.kind === 'tool' ? byCall.get(part.callId) : undefined)
   const placed = new Set(parts.map(findSubAgent))
@@ -136,7 +136,8 @@ function NestedParts({ parts, isFinished, subAgents, above, task = null, head }:
       ))}
       {parts.map(part => {
         const subAgent = findSubAgent(part)
-        if (part.kind !== 'tool' || !subAgent) return <PartView key={part.key} part={part} isFinished={isFinished} />
+        if (part.kind !== 'tool' || !subAgent)
+          return <PartView key={part.key} part={part} isFailedOrStopped={isFailedOrStopped} />
         const data = part.response?.data
         return (
           <div key={part.key}>
@@ -202,7 +203,7 @@ const SubAgentBlock = memo(function SubAgentBlock({
       aria-busy={status !== null}
     >
       <div className={styles.h}>
-        <StreamToggle subAgent={subAgent} isOpen={isOpen}>
+        <BlockToggle subAgent={subAgent} isOpen={isOpen}>
           {isOpen ? (
             <span className={cx(styles.path, 'cut')}>
               {path} · {t('subAgents.depth', { n: depth })}
@@ -210,7 +211,7 @@ const SubAgentBlock = memo(function SubAgentBlock({
           ) : (
             <span className={cx(styles.summary, 'cut')}>{summary}</span>
           )}
-        </StreamToggle>
+        </BlockToggle>
         <span className={cx(styles.state, 'num')}>
           {status ? <Progress status={status} /> : null}
           {end ? <Ending end={end} cost={used.cost} /> : null}
@@ -255,7 +256,13 @@ function SubAgentBody({ subAgent, path, task, taskAbove, reply, status, end, sta
   return (
     <div className={styles.c}>
       {task ? <TaskView task={task} taskAbove={taskAbove} /> : null}
-      <NestedParts parts={parts} isFinished={runEnd !== null} subAgents={subAgent.subAgents} above={path} task={task} />
+      <NestedParts
+        parts={parts}
+        isFailedOrStopped={runEnd !== null}
+        subAgents={subAgent.subAgents}
+        above={path}
+        task={task}
+      />
       {status && isPending(status) ? <PendingIndicator status={status} /> : null}
       {end?.state === 'failed' ? <Failure end={end} runEnd={runEnd} caller={metadata.agent.path.at(-2) ?? ''} /> : null}
       <SubAgentFooter subAgent={subAgent} stamp={stamp} used={used} isActive={status !== null} />
@@ -313,7 +320,7 @@ function TaskFiles({ ids }: { ids: readonly string[] }) {
 }
 
 /** The button at the head of a block, which folds or unfolds it. So do ← and →; with Shift, for all of the reply. */
-function StreamToggle({ subAgent, isOpen, children }: { subAgent: SubAgent; isOpen: boolean; children: ReactNode }) {
+function BlockToggle({ subAgent, isOpen, children }: { subAgent: SubAgent; isOpen: boolean; children: ReactNode }) {
   const { findActor } = useChat()
   const { setOpen, setAllOpen } = useContext(FoldingContext)
   const { runId, agentId, metadata } = subAgent

@@ -8,7 +8,7 @@ import { type PlainTextKey, type Texts, useTexts } from '@/lib/language'
 import { Avatar } from '@/ui/Avatar'
 import { PathLink } from '@/ui/PathLink'
 import { showToast } from '@/ui/toast'
-import { useAgentsWithSubAgents, useDrafts } from '../hooks'
+import { useAgentsWaitingForSubAgents, useDrafts } from '../hooks'
 import { useChat } from './ChatContext'
 import composerStyles from './Composer.module.css'
 
@@ -26,7 +26,7 @@ interface WakeLineProps {
 export function WakeLine({ wakes, isQuiet, onQuietChange, children }: WakeLineProps) {
   const { t } = useTexts()
   const { chatId, budgetsPath, findActor, onGo } = useChat()
-  const withSubAgents = useAgentsWithSubAgents(chatId)
+  const withSubAgents = useAgentsWaitingForSubAgents(chatId)
   const filterByEffect = (effect: Wake['effect']) =>
     (wakes ?? []).filter(wake => wake.effect === effect && wake.reason !== 'budget_used_up')
   const inNextStep = filterByEffect('next_step')

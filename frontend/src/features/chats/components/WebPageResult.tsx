@@ -7,7 +7,7 @@ import { LazyProse } from './LazyProse'
 import toolCallPartStyles from './ToolCallPart.module.css'
 
 /** Handles in the text of a web page are not mentions. */
-const noNames = () => null
+const findNoName = () => null
 
 /** Lists notes that say which part of the page is shown. */
 function listNotes({ text, start, end, total, is_cut: isCut }: WebPage, t: Texts['t']): string[] {
@@ -34,7 +34,7 @@ export function WebPageResult({ page }: { page: WebPage }) {
       </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
       <div className={toolCallPartStyles.read} tabIndex={0}>
-        <LazyProse text={page.text} names={noNames} />
+        <LazyProse text={page.text} names={findNoName} />
       </div>
       {listNotes(page, t).map(note => (
         <p key={note} className="muted">

@@ -38,13 +38,13 @@ interface FilesPageProps {
   open: string | undefined
   onOpen(id: string | null): void
   /** The place of a file: a link to its chat, or the workspace. */
-  chatLink(row: FileRow): ReactNode
+  renderPlace(row: FileRow): ReactNode
 }
 
 const kinds = ['all', 'image', 'pdf', 'document', 'slides', 'sheet', 'text'] as const
 
 /** The files of a workspace: those of its chats that the reader takes part in, and those for everybody. */
-export function FilesPage({ workspace, me, open, onOpen, chatLink }: FilesPageProps) {
+export function FilesPage({ workspace, me, open, onOpen, renderPlace }: FilesPageProps) {
   const { t } = useTexts()
   const [name, setName] = useState('')
   const [kind, setKind] = useState<(typeof kinds)[number]>('all')
@@ -107,7 +107,7 @@ export function FilesPage({ workspace, me, open, onOpen, chatLink }: FilesPagePr
             {rows === undefined ? (
               <Loading query={query} lines={6} />
             ) : rows.length > 0 ? (
-              <FileTable rows={rows} open={open} onOpen={onOpen} chatLink={chatLink} />
+              <FileTable rows={rows} open={open} onOpen={onOpen} renderPlace={renderPlace} />
             ) : isFiltered ? (
               <EmptyState
                 icon={FolderOpen}
@@ -149,7 +149,7 @@ export function FilesPage({ workspace, me, open, onOpen, chatLink }: FilesPagePr
             row={opened}
             workspace={workspace}
             mayDelete={workspace.verbs.includes('delete_any_file') || opened.uploaded_by?.id === me}
-            chatLink={chatLink}
+            renderPlace={renderPlace}
             onClose={() => onOpen(null)}
           />
         ) : null}
@@ -158,11 +158,11 @@ export function FilesPage({ workspace, me, open, onOpen, chatLink }: FilesPagePr
   )
 }
 
-interface FileTableProps extends Pick<FilesPageProps, 'open' | 'onOpen' | 'chatLink'> {
+interface FileTableProps extends Pick<FilesPageProps, 'open' | 'onOpen' | 'renderPlace'> {
   rows: readonly FileRow[]
 }
 
-function FileTable({ rows, open, onOpen, chatLink }: FileTableProps) {
+function FileTable({ rows, open, onOpen, renderPlace }: FileTableProps) {
   const { t } = useTexts()
   return (
     <table className={styles.table}>
@@ -193,7 +193,7 @@ function FileTable({ rows, open, onOpen, chatLink }: FileTableProps) {
                     </button>
                     <small className="faint cut">
                       {facts.map(fact => `${fact} · `)}
-                      {chatLink(row)}
+                      {renderPlace(row)}
                     </small>
                   </span>
                 </span>
@@ -209,14 +209,14 @@ function FileTable({ rows, open, onOpen, chatLink }: FileTableProps) {
   )
 }
 
-interface FileDetailProps extends Pick<FilesPageProps, 'chatLink' | 'workspace'> {
+interface FileDetailProps extends Pick<FilesPageProps, 'renderPlace' | 'workspace'> {
   row: FileRow
   mayDelete: boolean
   onClose(): void
 }
 
 /** One file: its picture, where it is, and the text that agents read of it. */
-function FileDetail({ row, workspace, mayDelete, chatLink, onClose }: FileDetailProps) {
+function FileDetail({ row, workspace, mayDelete, renderPlace, onClose }: FileDetailProps) {
   const { t } = useTexts()
   const [isAsked, setAsked] = useState(false)
   const remove = useDeleteFile(workspace.id)
@@ -239,7 +239,7 @@ function FileDetail({ row, workspace, mayDelete, chatLink, onClose }: FileDetail
       <div className={cx(layout.page, layout.pad)}>
         {row.has_thumbnail ? <img src={thumbnailUrlOf(row.id)} alt={row.name} className={styles.picture} /> : null}
         <p className="muted sm">
-          {factsOf(row, t).join(' · ')} · {chatLink(row)}
+          {factsOf(row, t).join(' · ')} · {renderPlace(row)}
           {row.chat_id ? ` · ${t('files.canSee')}` : null}
         </p>
         {row.kind === 'image' || row.kind === 'other' ? null : <FileText workspaceId={workspace.id} id={row.id} />}

@@ -3,17 +3,17 @@ import { Hash, MessageSquarePlus } from 'lucide-react'
 import { type FormEvent, useState } from 'react'
 import {
   type ActorRow,
-  type ChatSummaryRow,
   createChat,
   type DraftRow,
   keys,
+  type ListedChatRow,
   type ListedSuggestionRow,
   type MergeRow,
   startMerge,
   useChatDraft,
   useChats,
 } from '@/api'
-import { closeDraft, findOtherDraft, type OtherDraft } from '@/features/agents'
+import { findOtherDraft, type OtherDraft, releaseOtherDraft } from '@/features/agents'
 import { useAsyncAction } from '@/lib/asyncAction'
 import { cx } from '@/lib/cx'
 import { getErrorText } from '@/lib/errors'
@@ -58,7 +58,7 @@ function useChatsWithAgent(
   workspaceId: string,
   agentId: string,
   rows: readonly ListedSuggestionRow[],
-): ChatSummaryRow[] | undefined {
+): ListedChatRow[] | undefined {
   const chats = useChats(workspaceId).data
   const origins = new Set(rows.map(row => row.chat_id))
   return chats
@@ -67,7 +67,7 @@ function useChatsWithAgent(
 }
 
 /** Holds the chosen chat and reads its draft, which may be locked by another person. */
-function useChosenChat(chats: ChatSummaryRow[] | undefined, agentId: string, me: ActorRow) {
+function useChosenChat(chats: ListedChatRow[] | undefined, agentId: string, me: ActorRow) {
   const [chosen, setChosen] = useState<string | null>(null)
   const chatId = chosen ?? chats?.[0]?.chat.id ?? NEW_CHAT
   const draft = useChatDraft(chatId === NEW_CHAT ? null : chatId, agentId).data ?? null
@@ -103,7 +103,7 @@ function MergeForm({
   const start = (draftToClose: OtherDraft | null) => {
     if (isLocked || !chats) return
     void run(async () => {
-      if (draftToClose) await closeDraft(draftToClose)
+      if (draftToClose) await releaseOtherDraft(draftToClose)
       const suggestionIds = rows.map(row => row.id)
       try {
         onStarted(await startMerge({ id, agentId: agent.id, suggestionIds, chatId: await ensureChat() }))
@@ -156,7 +156,7 @@ function MergeForm({
 }
 
 interface ChatChoicesProps {
-  chats: readonly ChatSummaryRow[]
+  chats: readonly ListedChatRow[]
   rows: readonly ListedSuggestionRow[]
   agent: ActorRow
   chatId: string

@@ -8,7 +8,13 @@ import { useTexts } from '@/lib/language'
 import { detectLanguage } from '@/lib/textLanguage'
 import { Avatar } from '@/ui/Avatar'
 import blocks from '@/ui/blocks.module.css'
-import { buildMergedParts, countConflicts, listFieldConflicts, type MergedLine, type MergedPart } from '../mergedLines'
+import {
+  buildMergedParts,
+  countChangedLines,
+  listFieldConflicts,
+  type MergedLine,
+  type MergedPart,
+} from '../mergedLines'
 import { describeField } from '../wording'
 import mergeStyles from './Merge.module.css'
 
@@ -29,7 +35,7 @@ export function MergedText({ production, version, provenance }: MergedTextProps)
     [provenance],
   )
   const findContributor: FindContributor = id => contributors.get(id)
-  const { added, removed } = countConflicts(parts)
+  const { added, removed } = countChangedLines(parts)
   const fieldConflicts = listFieldConflicts(provenance)
   return (
     <>
@@ -73,7 +79,7 @@ function TextPart({ part, findContributor }: { part: MergedPart; findContributor
       // biome-ignore lint/suspicious/noArrayIndexKey: lines have no other name
       key={index}
       line={line}
-      isSameContent={hasSameContributors(line, part.lines[index - 1])}
+      hasSameContributors={hasSameContributors(line, part.lines[index - 1])}
       findContributor={findContributor}
     />
   ))
@@ -87,11 +93,11 @@ const kinds = { ' ': '', '+': 'new', '−': 'old' } as const
 /** A line. Its contributors are named at the first of consecutive lines. */
 function TextLine({
   line,
-  isSameContent,
+  hasSameContributors,
   findContributor,
 }: {
   line: MergedLine
-  isSameContent: boolean
+  hasSameContributors: boolean
   findContributor: FindContributor
 }) {
   const { t } = useTexts()
@@ -99,7 +105,7 @@ function TextLine({
   return (
     <div className={`d ${kinds[line.sign]}`.trim()}>
       <i title={names || undefined}>
-        {isSameContent || line.contributors.length === 0 ? null : (
+        {hasSameContributors || line.contributors.length === 0 ? null : (
           <Avatars ids={line.contributors} names={names} findContributor={findContributor} />
         )}
       </i>

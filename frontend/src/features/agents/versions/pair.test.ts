@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findRestorable, getPair, parseHistorySearch } from './pair'
+import { findRestorable, getPair, parseVersionsSearch } from './pair'
 
 describe('the pair of versions to compare', () => {
   it('is production and the version before it by default', () => {
@@ -12,9 +12,9 @@ describe('the pair of versions to compare', () => {
     expect(getPair({ a: 0, b: 3 }, 6)).toEqual({ a: 0, b: 3 })
   })
   it('ignores invalid values in the URL', () => {
-    expect(parseHistorySearch({ a: -1, b: 0, chat: 5, x: 1 })).toEqual({})
-    expect(parseHistorySearch({ a: 1.5, b: '2' })).toEqual({})
-    expect(parseHistorySearch({ a: 0, b: 2, chat: 'c' })).toEqual({ a: 0, b: 2, chat: 'c' })
+    expect(parseVersionsSearch({ a: -1, b: 0, chat: 5, x: 1 })).toEqual({})
+    expect(parseVersionsSearch({ a: 1.5, b: '2' })).toEqual({})
+    expect(parseVersionsSearch({ a: 0, b: 2, chat: 'c' })).toEqual({ a: 0, b: 2, chat: 'c' })
   })
 })
 

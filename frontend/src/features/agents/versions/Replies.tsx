@@ -9,7 +9,7 @@ import { formatCurrency, formatFullTime, formatSeconds, formatShortDate, formatT
 import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
 import { Skeleton } from '@/ui/Skeleton'
-import historyStyles from './History.module.css'
+import historyStyles from './Versions.module.css'
 
 interface RepliesProps {
   agentId: string

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { SystemMessageRow, SystemPayload } from '@/api'
 import { systemRow } from '@/testing/rows'
-import { isHiddenMessage, isSameAction } from './quiet'
+import { isHiddenMessage, isSameAction } from './groupedMessages'
 
 const row = (type: SystemMessageRow['type'], payload: Partial<SystemPayload> = {}, minute = 0) =>
   systemRow(type, payload, { created_at: `2026-11-20T10:0${minute}:00Z` })

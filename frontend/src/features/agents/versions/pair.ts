@@ -1,7 +1,7 @@
 /** The pair of versions to compare, as the URL holds it. Pure functions. */
 
 /** The versions `a` (0: empty content) and `b`, and the chat the reader came from, where a restore posts a message. */
-export interface HistorySearch {
+export interface VersionsSearch {
   a?: number
   b?: number
   chat?: string
@@ -11,7 +11,7 @@ const parseInteger = (value: unknown, min: number) =>
   typeof value === 'number' && Number.isInteger(value) && value >= min ? value : undefined
 
 /** Parses the search parameters of the URL; invalid ones are left out. */
-export function parseHistorySearch(search: Record<string, unknown>): HistorySearch {
+export function parseVersionsSearch(search: Record<string, unknown>): VersionsSearch {
   const a = parseInteger(search['a'], 0)
   const b = parseInteger(search['b'], 1)
   const chat = search['chat']
@@ -28,7 +28,7 @@ export interface Pair {
 }
 
 /** Returns the pair in the URL; by default a version and the one before it. */
-export function getPair(search: HistorySearch, production: number): Pair {
+export function getPair(search: VersionsSearch, production: number): Pair {
   const b = search.b ?? production
   return { a: search.a ?? b - 1, b }
 }
@@ -40,5 +40,5 @@ export function findRestorable({ a, b }: Pair, production: number): number | nul
 }
 
 /** Builds the path of an agent's versions, for a reader who comes from a chat. */
-export const buildHistoryPath = (workspace: string, agentId: string, chatId: string) =>
+export const buildVersionsPath = (workspace: string, agentId: string, chatId: string) =>
   `/w/${workspace}/agents/${agentId}/history?chat=${chatId}`

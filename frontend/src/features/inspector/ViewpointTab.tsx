@@ -20,7 +20,7 @@ interface EyesTabProps {
 }
 
 /** What an agent sees: its chats, what it has not read, and what was sent to its model last. For editors, who only read here. */
-export function EyesTab({ agent, workspace, onGo }: EyesTabProps) {
+export function ViewpointTab({ agent, workspace, onGo }: EyesTabProps) {
   const { t, rich } = useTexts()
   const query = useViewpoint(agent.actor.id)
   const view = query.data

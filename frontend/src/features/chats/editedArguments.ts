@@ -1,7 +1,7 @@
 /** The edited arguments of a call that waits for a decision. They survive a reload, as the text of the composer does. */
 import { listStored, readStored, writeStored } from '@/lib/storage'
 
-interface EditDraft {
+interface EditedArguments {
   /** The texts of the fields, in the order of the arguments. */
   texts: readonly string[]
   /** The time at which the call expires if nobody has decided. */
@@ -11,12 +11,12 @@ interface EditDraft {
 const PREFIX = 'atelier.approval.'
 
 /** Returns the edited texts of a call; null if it was not edited. */
-export const readEditDraft = (id: string): readonly string[] | null =>
-  readStored<EditDraft | null>(PREFIX + id, null)?.texts ?? null
+export const readEditedArguments = (id: string): readonly string[] | null =>
+  readStored<EditedArguments | null>(PREFIX + id, null)?.texts ?? null
 
 /** Stores the edited texts of a call, or removes them (null). The edited texts of expired calls are removed, too. */
-export function writeEditDraft(id: string, texts: readonly string[] | null, expiresAt: string): void {
-  for (const [other, draft] of listStored<EditDraft>(PREFIX))
+export function storeEditedArguments(id: string, texts: readonly string[] | null, expiresAt: string): void {
+  for (const [other, draft] of listStored<EditedArguments>(PREFIX))
     if (Date.parse(draft.expiresAt) < Date.now()) writeStored(PREFIX + other, null)
   writeStored(PREFIX + id, texts ? { texts, expiresAt } : null)
 }

@@ -13,9 +13,9 @@ import { Segments } from '@/ui/Segments'
 import { Skeleton } from '@/ui/Skeleton'
 import { useIsPhone } from '@/ui/useIsPhone'
 import { toSpecContent } from '../content'
-import historyStyles from './History.module.css'
 import { findRestorable, type Pair } from './pair'
 import { RestoreDialog } from './RestoreDialog'
+import historyStyles from './Versions.module.css'
 
 const DiffView = lazy(() => import('../workshop/DiffView').then(module => ({ default: module.DiffView })))
 

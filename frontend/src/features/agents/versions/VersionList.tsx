@@ -7,9 +7,9 @@ import { formatFullTime, formatRelative } from '@/lib/time'
 import { Avatar } from '@/ui/Avatar'
 import blocks from '@/ui/blocks.module.css'
 import layout from '@/ui/layout.module.css'
-import historyStyles from './History.module.css'
 import { describeOrigin } from './origin'
 import type { Pair } from './pair'
+import historyStyles from './Versions.module.css'
 
 interface VersionListProps {
   versions: readonly SpecRow[]

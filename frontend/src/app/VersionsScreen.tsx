@@ -1,7 +1,7 @@
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { Suspense } from 'react'
 import { useAgent, useAgents } from '@/api'
-import { HistoryPage, type HistorySearch, type Pair } from '@/features/agents'
+import { type Pair, VersionsPage, type VersionsSearch } from '@/features/agents'
 import { useTexts } from '@/lib/language'
 import layout from '@/ui/layout.module.css'
 import { useActorLookup } from './actorLookup'
@@ -11,11 +11,11 @@ import { useShell } from './ShellContext'
 import { useTitle } from './unreadTitle'
 
 /** The versions of an agent. The URL holds the two versions to compare. */
-export function HistoryScreen() {
+export function VersionsScreen() {
   const { t } = useTexts()
   const { workspace } = useShell()
   const params = useParams({ from: '/w/$workspace/agents/$agent/history' })
-  const search: HistorySearch = useSearch({ from: '/w/$workspace/agents/$agent/history' })
+  const search: VersionsSearch = useSearch({ from: '/w/$workspace/agents/$agent/history' })
   const agents = useAgents(workspace.id)
   const summary = agents.data?.find(row => row.actor.id === params.agent)
   const agent = useAgent(workspace.id, params.agent)
@@ -38,7 +38,7 @@ export function HistoryScreen() {
       : navigate({ to: '/w/$workspace/agents/$agent', params }))
   return (
     <Suspense fallback={<main className={layout.stage} />}>
-      <HistoryPage
+      <VersionsPage
         key={params.agent}
         agent={agent.data}
         search={search}

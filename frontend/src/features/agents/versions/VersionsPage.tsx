@@ -15,14 +15,14 @@ import { LoadError } from '@/ui/LoadError'
 import layout from '@/ui/layout.module.css'
 import { Skeleton } from '@/ui/Skeleton'
 import { ExportMenu } from './ExportMenu'
-import { getPair, type HistorySearch, type Pair } from './pair'
+import { getPair, type Pair, type VersionsSearch } from './pair'
 import { Replies } from './Replies'
 import { VersionComparison } from './VersionComparison'
 import { VersionList } from './VersionList'
 
 interface HistoryPageProps {
   agent: AgentRow
-  search: HistorySearch
+  search: VersionsSearch
   findActor(id: string): ActorRow | null
   onBack(): void
   onPick(pair: Pair | null): void
@@ -33,7 +33,15 @@ interface HistoryPageProps {
 const noSuggestions: ReadonlyMap<number, readonly ListedSuggestionRow[]> = new Map()
 
 /** The versions of an agent, and a comparison of any two. On a phone these are two screens. */
-export function HistoryPage({ agent, search, findActor, onBack, onPick, replyLink, suggestionLink }: HistoryPageProps) {
+export function VersionsPage({
+  agent,
+  search,
+  findActor,
+  onBack,
+  onPick,
+  replyLink,
+  suggestionLink,
+}: HistoryPageProps) {
   const { t } = useTexts()
   const { actor, spec } = agent
   const versions = useVersions(actor.id, spec.id)
