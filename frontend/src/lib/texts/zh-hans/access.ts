@@ -8,7 +8,7 @@ const access = {
   newEmail: '新的邮箱',
   sendConfirmation: '发送链接',
   emailPending: '等你打开发到 {{email}} 的链接。',
-  emailPendingLogged: '此服务不发送邮件。请向管理者索取 {{email}} 的链接：它可能在服务器的日志里。',
+  emailPendingLogged: '此服务不发送邮件。请向管理员索取 {{email}} 的链接：它可能在服务器的日志里。',
   cancelEmailChange: '取消更改',
   confirmEmailTitle: '确认你的邮箱',
   confirmEmailLead: '点一下，这个邮箱就是你的。',
