@@ -12,7 +12,7 @@ from chats.selectors import load_titles
 from events.rows import NotificationKind, NotificationRow
 from notifications.models import Notification
 from workspaces.models import Workspace
-from workspaces.permissions import workspaces_visible_to
+from workspaces.permissions import build_role_expression
 
 MAX_UNREAD_NOTIFICATIONS = 100
 """Unread notifications are counted up to this number: the web app shows "99+"."""
@@ -24,8 +24,8 @@ workspace."""
 def _list_visible(person: Actor) -> QuerySet[Notification]:
     """Return the person's notifications from workspaces that they are a member of, and those that say that
     another one was deleted."""
-    is_visible = Q(workspace__in=workspaces_visible_to(person).values("pk"))
-    return Notification.objects.filter(is_visible | Q(type=NotificationKind.WORKSPACE_DELETED), person=person)
+    notifications = Notification.objects.alias(role=build_role_expression(person, "workspace_id"))
+    return notifications.filter(Q(role__isnull=False) | Q(type=NotificationKind.WORKSPACE_DELETED), person=person)
 
 
 def list_notifications(person: Actor, *, unread: bool = False) -> QuerySet[Any]:
