@@ -103,7 +103,7 @@ class BrowserSession(SessionAuthentication):
 
 
 class AppSession(XSessionTokenAuthentication):  # type: ignore[misc]  # allauth has no types
-    """allauth's session token in the `X-Session-BearerToken` header, for programs."""
+    """allauth's session token in the `X-Session-Token` header, for programs."""
 
     def authenticate(self, request: Request) -> tuple[Any, Any] | None:
         found = super().authenticate(request)
@@ -113,7 +113,7 @@ class AppSession(XSessionTokenAuthentication):  # type: ignore[misc]  # allauth 
         return person, viewing or found[1]
 
     def authenticate_header(self, request: Request) -> str:
-        return "X-Session-BearerToken"
+        return "X-Session-Token"
 
 
 def parse_bearer_token(header: str) -> str | None:

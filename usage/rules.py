@@ -91,7 +91,8 @@ def _find_price(prices: Iterable[Mapping[str, Any]], endpoint: Endpoint, name: s
 def _choose_budgets(
     budgets: Iterable[Mapping[str, Any]], endpoint: Endpoint, owner: UsageOwner
 ) -> Iterable[AppliedBudget]:
-    """Yield the budgets that limit this owner. The budget of one person or agent replaces that of each."""
+    """Yield the budgets that limit this owner. A budget for one person or agent replaces the budget that
+    applies to each of them."""
     subjects = {
         BudgetScope.WORKSPACE: owner.workspace_id,
         BudgetScope.PERSON: owner.on_behalf_of_id,

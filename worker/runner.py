@@ -76,7 +76,7 @@ class Runner:
         self._stream = self._kind.open_stream(self.run)
         self._rate = get_reading_rate(self.run.workspace_id)
         self._partial = PartialMessage(self.run.get_message_id())
-        self._read_texts: TextSources | None = None
+        self._text_sources: TextSources | None = None
         self._request: ModelRequest | None = None
         """The last request to the model, until its ledger entry is written."""
         if self.run.chat_id is not None:
@@ -326,11 +326,11 @@ class Runner:
         )
 
     async def _is_url_allowed(self, url: str) -> bool:
-        if self._read_texts is None:
+        if self._text_sources is None:
             # Hosts in the prompt of a public agent are not allowed: its publisher could let it send them texts of the chat.
             is_own = self.run.agent.workspace_id == self.run.workspace_id
-            self._read_texts = TextSources(self.run.get_chat_id(), self._prepared.content.prompt if is_own else "")
-        return await self._db(self._read_texts.is_url_allowed, url)
+            self._text_sources = TextSources(self.run.get_chat_id(), self._prepared.content.prompt if is_own else "")
+        return await self._db(self._text_sources.is_url_allowed, url)
 
     async def _find_consent(self, configured: ConfiguredTool, context: ToolContext) -> Consent:
         workspace_id = self.run.workspace_id

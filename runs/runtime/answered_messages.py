@@ -20,8 +20,8 @@ def add_answered_messages(update: RowUpdate[Run], since: int) -> None:
     """Add the messages after `since` that address the agent of the run to those that it answers. The chat is locked, and its newest
     version is `read_to`.
 
-    Without a change since the message that woke the agent, it makes no query. Others may have written since, or the agent itself,
-    in an earlier run: then the answer is shown as a reply to the message that woke the agent, to tell which question it answers.
+    It makes no query if nothing has changed since the message that woke the agent. If messages were written after that one, it sets
+    `quotes_trigger`: the answer is shown as a reply to the message that woke the agent.
     """
     run = update.row
     if run.read_to == run.trigger_seq:
@@ -48,8 +48,8 @@ def add_answered_messages(update: RowUpdate[Run], since: int) -> None:
 
 
 def wake_program(run: Run, since: int) -> None:
-    """Wake the outside program of the agent for the messages that this queued run would have answered: since the run was queued,
-    the agent was set to be answered by a program. The chat is locked."""
+    """Wake the outside program of the agent for the messages that this queued run would have answered. It is called if the agent
+    was set to be answered by a program after the run was queued. The chat is locked."""
     run.read_to = run.get_chat().version
     add_answered_messages(RowUpdate(run), since)
     ids = {id for id in (*run.answered_ids, run.trigger_id) if id}

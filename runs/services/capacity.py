@@ -1,4 +1,4 @@
-"""SlotOwner the slots of this process, one for each run that it executes, between workspaces and people (FAIR1)."""
+"""Share the slots of this process, one for each run that it executes, between workspaces and people (FAIR1)."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -48,28 +48,28 @@ class Capacity:
     def reserve_slot(self, run: Run) -> bool:
         """Reserve a slot for this run. Return false when its workspace or its person may not use another, or when another task of
         this process is claiming the run."""
-        share = (run.workspace_id, run.on_behalf_of_id)
+        slot_owner = (run.workspace_id, run.on_behalf_of_id)
         with self._lock:
-            if run.pk in self._slots or not _has_slot(share, self._running, self.free_slots):
+            if run.pk in self._slots or not _has_slot(slot_owner, self._running, self.free_slots):
                 self.has_refused = True
                 return False
-            self._slots[run.pk] = share
-            self._running.update(share)
+            self._slots[run.pk] = slot_owner
+            self._running.update(slot_owner)
             return True
 
     def release_slot(self, run_id: UUID) -> None:
         """Free the slot of this run, if it has one."""
         with self._lock:
-            if share := self._slots.pop(run_id, None):
-                self._running.subtract(share)
+            if slot_owner := self._slots.pop(run_id, None):
+                self._running.subtract(slot_owner)
 
     def list_full_ids(self) -> list[UUID]:
         """Return the ids of the workspaces and people that get no further slot now."""
         with self._lock:
             running, free = Counter(self._running), self.free_slots
-            shares = set(self._slots.values())
-        limits = {workspace_id: _get_limit(settings.RUNS_PER_WORKSPACE, free) for workspace_id, _ in shares}
-        limits |= {person_id: _get_limit(settings.RUNS_PER_PERSON, free) for _, person_id in shares if person_id}
+            slot_owners = set(self._slots.values())
+        limits = {workspace_id: _get_limit(settings.RUNS_PER_WORKSPACE, free) for workspace_id, _ in slot_owners}
+        limits |= {person_id: _get_limit(settings.RUNS_PER_PERSON, free) for _, person_id in slot_owners if person_id}
         return [id for id, limit in limits.items() if running[id] >= limit]
 
     def choose_runs(self, waiting: Iterable[WaitingRun]) -> list[UUID]:
@@ -78,9 +78,9 @@ class Capacity:
             running, free = Counter(self._running), self.free_slots
         chosen: list[UUID] = []
         for run in _sort_by_turns(waiting, running):
-            share = (run.workspace_id, run.person_id)
-            if _has_slot(share, running, free):
-                running.update(share)
+            slot_owner = (run.workspace_id, run.person_id)
+            if _has_slot(slot_owner, running, free):
+                running.update(slot_owner)
                 free -= 1
                 chosen.append(run.id)
         return chosen
@@ -90,8 +90,8 @@ def _get_limit(most: int, free: int) -> int:
     return min(most, max(free, 1))
 
 
-def _has_slot(share: SlotOwner, running: Counter[UUID | None], free: int) -> bool:
-    workspace_id, person_id = share
+def _has_slot(slot_owner: SlotOwner, running: Counter[UUID | None], free: int) -> bool:
+    workspace_id, person_id = slot_owner
     if not free or running[workspace_id] >= _get_limit(settings.RUNS_PER_WORKSPACE, free):
         return False
     return person_id is None or running[person_id] < _get_limit(settings.RUNS_PER_PERSON, free)

@@ -72,7 +72,7 @@ def _claim(find_next: Callable[[], Run | None], owner: str, isolated: bool, slot
 def claim_siblings(run_ids: Sequence[UUID], owner: str, *, slots: Capacity) -> list[Run]:
     """Claim new runs of sub-agents of one caller in one transaction, and return those that were claimed.
 
-    Those that get no slot are left out. If one cannot be started, none is: `claim_run` claims or ends each by itself.
+    Those that get no slot are left out. If one cannot be started, none is: the caller then calls `claim_run` for each.
     """
     waiting = [run for run in QUEUED_SIBLINGS.all(run_ids) if slots.reserve_slot(run)]
     committed: list[Run] = []

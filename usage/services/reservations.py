@@ -161,8 +161,9 @@ def _create_balances(bounds: dict[AppliedBudget, PeriodBounds]) -> dict[AppliedB
 
 def _sum_earlier_costs(budget: Budget, subject_id: UUID, starts_at: datetime | None) -> int:
     """Return what the subject has spent in this period before its balance is created: before the budget was set, or before the
-    time zone of the workspace was changed, which ended another period."""
+    time zone of the workspace was changed."""
     if starts_at is not None and budget.created_at <= starts_at:
+        # A period that ends in this one was ended by a change of the time zone.
         earlier = Balance.objects.filter(budget=budget, subject_id=subject_id, ends_at__gt=starts_at)
         if not earlier.exists():
             return 0
@@ -194,7 +195,7 @@ def move_balances(workspace: Workspace) -> None:
     for balance in sorted(locked, key=lambda row: row.reserved_micro, reverse=True):
         first = moved.setdefault((balance.budget_id, balance.subject_id), balance)
         if first is not balance:
-            # Not all at the same time, because two of them may have begun on the same day.
+            # Each ends at another time: two that began on the same day may not have the same end (a constraint of `Balance`).
             at -= timedelta(microseconds=1)
             Balance.objects.filter(pk=balance.pk).update(ends_at=at)
     of_budgets: dict[Budget, list[Balance]] = {}

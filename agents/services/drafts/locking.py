@@ -189,7 +189,7 @@ def save_snapshot(draft: Draft, reason: SnapshotReason) -> None:
 
 
 def restart_waitlist(update: RowUpdate[Draft], holder: Actor) -> None:
-    """Adapt the waitlist to a new holder of the lock, who leaves it. The others stay in it and may request the draft again."""
+    """Remove the new holder of the lock from the waitlist. The others stay in it and may request the draft again."""
     draft = update.set(requested_by=[]).row
     LockWaiter.objects.filter(draft=draft, person=holder).delete()
     LockWaiter.objects.filter(draft=draft).update(requested_at=None)
@@ -206,7 +206,7 @@ def release_lock(update: RowUpdate[Draft], actor: Actor) -> RowUpdate[Draft]:
 
 
 def notify_lock_waiters(draft: Draft, actor: Actor | None) -> None:
-    """Notify the people who wait for the lock and may still edit the draft that it is free, and empty the waitlist.
+    """Notify the people of the waitlist who may still edit the draft: the lock is free. Empty the waitlist.
 
     People who only requested the draft are not notified. `actor` released the lock, and is None if it expired.
     """

@@ -214,22 +214,22 @@ export class GrowingItems {
 /** Puts the sub-agents of a reply into the section that has their call, or into the first section while the call is not loaded. */
 function placeSubAgents(items: readonly Item[], { byCaller }: NestedRows): Item[] {
   if (byCaller.size === 0) return [...items]
-  const left = new Map([...byCaller].map(([caller, subAgents]) => [caller, new Set(subAgents)]))
+  const unplacedByCaller = new Map([...byCaller].map(([caller, subAgents]) => [caller, new Set(subAgents)]))
   const calls = new Map<Item, ReadonlySet<string>>()
   for (const item of items) {
-    const waiting = item.kind === 'reply' ? left.get(item.runId) : undefined
-    if (item.kind !== 'reply' || !waiting) continue
+    const unplaced = item.kind === 'reply' ? unplacedByCaller.get(item.runId) : undefined
+    if (item.kind !== 'reply' || !unplaced) continue
     const ids = new Set(item.rows.flatMap(row => (row.type === 'TOOL_CALL' ? [row.payload.call_id] : [])))
     calls.set(item, ids)
-    for (const subAgent of waiting) if (ids.has(subAgent.metadata.call_id)) waiting.delete(subAgent)
+    for (const subAgent of unplaced) if (ids.has(subAgent.metadata.call_id)) unplaced.delete(subAgent)
   }
   return items.map(item => {
     const subAgents = item.kind === 'reply' ? byCaller.get(item.runId) : undefined
     if (item.kind !== 'reply' || !subAgents) return item
-    const waiting = left.get(item.runId)
-    left.delete(item.runId)
+    const unplaced = unplacedByCaller.get(item.runId)
+    unplacedByCaller.delete(item.runId)
     const placed = subAgents.filter(
-      subAgent => waiting?.has(subAgent) || calls.get(item)?.has(subAgent.metadata.call_id),
+      subAgent => unplaced?.has(subAgent) || calls.get(item)?.has(subAgent.metadata.call_id),
     )
     return placed.length > 0 ? { ...item, subAgents: placed } : item
   })

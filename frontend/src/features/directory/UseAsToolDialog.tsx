@@ -102,7 +102,7 @@ interface DraftChat {
   lockHolder: string | null
 }
 
-/** Returns a function that finds the chat of an agent that was used last and whose draft no other person is editing. */
+/** Returns a function that finds, of the chats of an agent, the last used one in which nobody else is editing its draft. */
 function useFindDraftChat(workspaceId: string): (agentId: string) => DraftChat {
   const me = useMe().data?.actor.id
   const chats = useChats(workspaceId).data ?? []

@@ -8,7 +8,8 @@ const access = {
   newEmail: 'New email',
   sendConfirmation: 'Send the link',
   emailPending: 'Waiting for you to open the link in the email to {{email}}.',
-  emailPendingLogged: 'This installation sends no email. Ask its operator for the link for {{email}}: it may be in the log of the server.',
+  emailPendingLogged:
+    'This installation sends no email. Ask its operator for the link for {{email}}: it may be in the log of the server.',
   cancelEmailChange: 'Cancel the change',
   confirmEmailTitle: 'Confirm your email',
   confirmEmailLead: 'One click, and this email is yours.',
