@@ -1,4 +1,4 @@
-"""The admin pages of people, agents, API tokens and changes of email addresses."""
+"""The admin pages of people, agents, API tokens, viewings and changes of email addresses."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any

@@ -155,7 +155,7 @@ TEXTS = {
         ),
     },
 }
-"""The subject and body of each mail, by language. A mail to an unconfirmed email contains no text of the person, not even the
+"""The subject and body of each mail, by language. The mails that confirm an email contain no text of the person, not even the
 name: otherwise people could have any text sent to any email."""
 
 

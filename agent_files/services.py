@@ -115,9 +115,9 @@ def import_agent(
 def fit_content(file: AgentFile, workspace: Workspace) -> tuple[SpecContent, list[Missing]]:
     """Return the spec of a file as it can be stored here, and what is missing.
 
-    Unknown tools are removed, and invalid settings are replaced by the defaults of the tool. A model that the workspace does not
-    have is kept, so that it answers once the workspace has it. One that the operator does not offer is removed, because such a spec
-    cannot be stored.
+    Unknown tools and knowledge pages are removed, and invalid settings are replaced by the defaults of the tool. A model that the
+    workspace does not have is kept, so that it answers once the workspace has it. One that the operator does not offer is removed,
+    because such a spec cannot be stored.
     """
     tools: list[ToolUse] = []
     missing: list[Missing] = []

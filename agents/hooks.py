@@ -11,17 +11,17 @@ from common.writing import RowUpdate
 # Called when a draft ends, before that is written; its `outcome` is set. Arguments: the draft, the actor, the version that it
 # was saved as (None: it was not saved). Listeners return updates of rows of its chat, which are written together with the draft.
 draft_ended: CollectingHook[[Draft, Actor, AgentSpec | None], RowUpdate[Any]] = CollectingHook("draft_ended")
-# Called before the holder of a draft's lock loses it to another actor: an editor discards the draft, an operator releases the
-# lock, or a person claims or replaces the draft after the lock expired. It is not called when the lock expires. Arguments: the
-# draft before the change, the holder, the actor.
+# Called before the holder of a draft's lock loses it to another actor: a person discards the draft, an operator releases the lock,
+# or a person claims or replaces the draft after the lock expired. It is not called when the lock expires, or when the holder or the
+# agent leaves the chat. Arguments: the draft before the change, the holder, the actor.
 lock_lost: Hook[[Draft, Actor, Actor]] = Hook("lock_lost")
 # Called after a person requested a draft from the holder of its lock.
 draft_requested: Hook[[LockWaiter]] = Hook("draft_requested")
 # Called after the holder of the lock handed a draft over to a person who had requested it. Arguments: the changed draft, the
 # former holder.
 draft_handed_over: Hook[[Draft, Actor]] = Hook("draft_handed_over")
-# Called after the lock of a draft was released or expired. Arguments: the draft, the actor who released it (None: it expired),
-# the ids of the people in its waitlist who wait for the lock and may edit the draft.
+# Called when the lock of a draft is released or has expired, unless its waitlist is empty. Arguments: the draft, the actor who
+# released it (None: it expired), the ids of the people in its waitlist who wait for the lock and may edit the draft.
 draft_unlocked: Hook[[Draft, Actor | None, list[UUID]]] = Hook("draft_unlocked")
 # Called after a public agent got another name or handle, because the release ships an agent that has them, and after an agent
 # that comes with the release got another name, description or avatar.

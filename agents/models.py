@@ -271,7 +271,8 @@ class DraftSnapshot(Identified):
 
 
 class LockWaiter(Identified):
-    """A person on the waitlist of a draft that another person is editing. The row is deleted when that lock ends.
+    """A person on the waitlist of a draft that another person is editing. The row is deleted when the lock is free, or when the
+    person gets it or leaves the chat.
 
     `wants_notice`: the person is notified when the lock is free. `requested_at`: when they requested the draft from the holder.
     """

@@ -1,5 +1,5 @@
 """Rights on agents: members of the agent's workspace have them by role. Every actor may see a public agent and chat with it, but
-not read its prompt; nobody can change it, and the editors of the workspace that published it can take it down."""
+nobody can change it. The editors of the workspace that published it may also read its prompt and take it down."""
 
 from collections.abc import Iterable
 from enum import StrEnum

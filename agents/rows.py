@@ -6,8 +6,8 @@ from events.rows import AgentRow, AgentState, ListedAgentRow, SpecRow, ToolConfi
 
 
 def build_agent_row(agent: Actor, *, state: AgentState = "idle") -> AgentRow:
-    """Build the row of an agent for the actor for whom it was fetched (`get_agent_for`). The prompt is empty without the right
-    `see_spec`."""
+    """Build the row of an agent for the actor for whom it was fetched (`get_agent_for`). Without the right `see_spec`, it has no
+    prompt and no settings of tools."""
     summary = build_agent_summary_row(agent, state=state)
     spec = get_production(agent).to_row()
     if AgentVerb.SEE_SPEC not in summary.verbs:

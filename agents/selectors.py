@@ -80,7 +80,7 @@ def build_agent_tool_name(agent_id: UUID) -> str:
 
 
 def list_agents_that_call(agent_id: UUID) -> QuerySet[Actor]:
-    """Return the agents whose production version has this public agent as a tool."""
+    """Return the agents whose production version has this public agent as a tool that is on."""
     configs = {"current_spec__tool_configs__tool": build_agent_tool_name(agent_id)}
     agents = Actor.objects.filter(**configs, current_spec__tool_configs__is_enabled=True)
     return agents.exclude(status=AgentStatus.DELETED).filter(taken_down_at=None)
@@ -111,7 +111,7 @@ def find_version(agent: Actor, number: int) -> AgentSpec:
 def get_spec(actor: Actor, agent_id: UUID, spec_id: UUID) -> AgentSpec:
     """Return a version of an agent, or a spec that is applied or has answered in a chat that the actor may read.
 
-    Raises `NotFound`, also for a spec that is applied in another chat.
+    Raises `NotFound`, also for a spec that is applied in another chat, and `Forbidden`.
     """
     agent = get_agent_for(actor, agent_id, AgentVerb.SEE_SPEC)
     chat_ids = list_readable_chats(actor).values("pk")
@@ -159,7 +159,7 @@ def find_draft(chat_id: UUID, agent_id: UUID, *, lock: bool = False) -> Draft | 
 
 
 def get_draft(actor: Actor, chat_id: UUID, agent_id: UUID) -> Draft:
-    """Return the current draft. Every participant of the chat may see it. Raises `NotFound` (`no_draft`)."""
+    """Return the current draft. Whoever may read the chat may see it. Raises `NotFound` (`no_draft`)."""
     chat = get_chat_for(actor, chat_id, ChatVerb.SEE)
     draft = find_draft(chat.id, agent_id)
     if draft is None:

@@ -18,7 +18,7 @@ class ApprovalVerb(StrEnum):
 def get_approval_for(actor: Actor, approval_id: UUID, verb: ApprovalVerb, *, lock: bool = False) -> Approval:
     """Return the approval if the actor may do this with it; `lock`: lock its chat. Raises `NotFound`, `Forbidden`.
 
-    Participants of the chat see it. The person whom the run works for decides, or an editor who is a participant.
+    Whoever may read the chat sees it. The person whom the run works for decides, or an editor who may read the chat.
     """
     approvals = Approval.objects.select_related("chat", "agent", "person", "decided_by")
     with replace_not_found("approval"):

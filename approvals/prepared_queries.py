@@ -1,4 +1,4 @@
-"""The prepared query of approvals, which runs before each request to a model (ADR 0011)."""
+"""The prepared query of approvals, which runs before a request to a model if the run has open calls (ADR 0011)."""
 
 from uuid import UUID
 

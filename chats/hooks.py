@@ -18,12 +18,12 @@ class ReadCursor(NamedTuple):
     seq: int
 
 
-# Called when a message is posted, before it is written. Listeners return new rows to write with it: the queued runs of the
-# agents that it wakes.
+# Called when a message is posted, before it is written. Listeners return new rows to write with it, such as the queued runs
+# of the agents that it wakes.
 message_posted: CollectingHook[[Chat, Message], VersionedRow] = CollectingHook("message_posted")
 # Called when an actor has added others to a chat, or created it with them.
 participants_added: Hook[[Chat, Sequence[Actor], Actor]] = Hook("participants_added")
-# Called after read cursors have moved forward.
+# Called after read cursors have moved forward, but not for those that runs move.
 chats_read: Hook[[Sequence[ReadCursor]]] = Hook("chats_read")
 # Called when an actor leaves a chat, before that is written, with the chat, the actor, and the actor who removed them. Listeners
 # return changes to write in the same transaction.

@@ -1,4 +1,4 @@
-"""Chats, their participants and messages. Each change of a row of a chat raises the version of the chat."""
+"""Chats, their participants and messages. Each change of a chat that a durable frame publishes raises the version of the chat."""
 
 from typing import ClassVar
 from uuid import UUID
@@ -16,9 +16,9 @@ from workspaces.models import Workspace
 
 
 class VersionedRow(models.Model):
-    """A row that belongs to a chat and gets the chat's new version with every change.
+    """A row that belongs to a chat and gets the chat's new version with every change that a durable frame publishes.
 
-    Only `chats.services.save_changes` writes such a row.
+    Only `chats.services.save_changes` writes such a change.
     """
 
     has_own_version: ClassVar[bool] = False
@@ -46,7 +46,7 @@ class VersionedRow(models.Model):
 
 
 class Chat(Identified, VersionedRow):
-    """A chat in a workspace. Its `version` rises with each change of a row in it."""
+    """A chat in a workspace. Its `version` rises with each published change of a row in it (`VersionedRow`)."""
 
     workspace = models.ForeignKey(
         Workspace, verbose_name=_("workspace"), on_delete=models.CASCADE, related_name="chats"

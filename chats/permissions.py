@@ -1,6 +1,6 @@
 """Rights on chats. Only participants have any: those of their role in the chat's workspace, and grants.
 
-A chat between two agents has no person in it: the editors of its workspace may read it."""
+A chat between two agents has no person in it: the editors of its workspace have the rights of `READER` in it."""
 
 from collections.abc import Collection, Iterable
 from enum import StrEnum
@@ -28,7 +28,7 @@ from workspaces.permissions import (
 
 class ChatVerb(StrEnum):
     """What an actor may do in a chat. `POST` covers all that adds to the conversation: messages, files, pins, votes, comparisons,
-    corrections of summaries, notes about it, and the work of runs.
+    corrections of summaries, notes of agents, and the work of runs.
 
     A value is part of the name of a Django permission, such as `stop_run_chat`, which is stored; so renaming a verb keeps it.
     """
@@ -49,7 +49,7 @@ class ChatVerb(StrEnum):
 
 
 READER = "reader"
-"""The role of an editor of the workspace in a chat between two agents."""
+"""The role of an editor of the workspace in a chat between two agents. It cannot post, but may do more than read."""
 
 PARTICIPANT_VERBS = frozenset(ChatVerb) - {
     ChatVerb.STOP_ANY_RUN,
@@ -162,12 +162,12 @@ def build_is_read_by_all(actor_ids: Collection[UUID]) -> Q:
 
 
 def compute_chat_verbs(chat: Chat) -> frozenset[ChatVerb]:
-    """Return the rights on a chat of the actor for whom it was fetched (`chats_visible_to`)."""
+    """Return the rights on a chat of the actor for whom it was fetched (`chats_visible_to`, `list_readable_chats`)."""
     return compute_verbs(chat, 1, ROLE_VERBS, ChatVerb)
 
 
 def get_link_for(actor: Actor, link_id: UUID) -> ChatLink:
-    """Return the link if the actor may invite people into its chat. Raises `NotFound`, `Forbidden`."""
+    """Return the link if the actor may invite people with its role into its chat. Raises `NotFound`, `Forbidden`."""
     with replace_not_found("link"):
         link = ChatLink.objects.select_related("chat").filter(pk=link_id).first()
         if link is None:
@@ -189,7 +189,7 @@ _fetch = Fetch(
 def get_chat_for(
     actor: Actor, chat_id: UUID, verb: ChatVerb, *, on_behalf_of: Actor | None = None, lock: bool = False
 ) -> Chat:
-    """Return the chat if the actor has this right on it, and also the person `on_behalf_of` whom the actor works, if given.
+    """Return the chat if the actor has this right on it and, if given, also the person for whom the actor works (`on_behalf_of`).
 
     `lock` locks the chat until the transaction ends, so that no other transaction changes a row of it. Raises `NotFound`,
     `Forbidden`.
@@ -198,7 +198,7 @@ def get_chat_for(
 
 
 def get_chat_to_invite(actor: Actor, chat_id: UUID, *, role: str = Role.SUGGESTER) -> Chat:
-    """Return the chat if the actor is in it and may invite people with this role into its workspace.
+    """Return the chat if the actor may see it and may invite people with this role into its workspace.
 
     Inviting an editor also takes the right to change roles. Raises `NotFound`, `Forbidden`.
     """

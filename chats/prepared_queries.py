@@ -1,4 +1,4 @@
-"""The prepared queries of chats: for posting a message, and for the first page of a chat and of the list of chats."""
+"""The prepared queries of chats: for posting a message, and for the pages of a chat and of the list of chats."""
 
 from functools import cache
 from typing import Any
@@ -27,7 +27,7 @@ from chats.models import IS_SPOKEN, Chat, ChatActor, Message
 from common.prepared_query import PreparedQuery, is_any_of
 
 MAX_PREVIEW_CHARACTERS = 300
-"""Characters of the last message in a summary of its chat."""
+"""Characters of the last message of a chat in the list of chats, and of a message in the list of pinned messages."""
 MAX_UNREAD_MESSAGES = 100
 """Unread messages are counted up to this number, so that the count costs the same after a long absence."""
 MENTION_WINDOW = 500

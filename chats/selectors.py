@@ -58,7 +58,7 @@ def list_chats_between_agents(reader: Actor, workspace_id: UUID) -> Any:
 
 
 def get_chat_summary(*, actor: Actor, chat_id: UUID) -> ListedChatRow | None:
-    """Return the summary of a chat for the list of chats, or null if the actor may not see it."""
+    """Return the row of a chat for the list of chats, or null if the actor may not see it."""
     found = list_readable_chats(actor).filter(pk=chat_id)
     return next(iter(build_chat_summaries(_annotate_activity(found, actor))), None)
 
@@ -103,7 +103,7 @@ def list_activity(participant_ids: Collection[UUID]) -> list[tuple[UUID, ChatAct
 
 
 def build_chat_summaries(chats: Iterable[Any]) -> list[ListedChatRow]:
-    """Return the summaries of chats from `list_chats_with_activity`. Three queries for any number of chats."""
+    """Return the rows for the list of chats, of chats from `list_chats_with_activity`. Three queries for any number of chats."""
     found = list(chats)
     participants = _list_participants(found)
     last = _get_previews([chat.last_id for chat in found if chat.last_id])

@@ -11,12 +11,12 @@ from django.utils.text import slugify
 from common.errors import Code, Conflict, Invalid
 
 HANDLE_PATTERN = re.compile(r"^[a-z0-9](?:[a-z0-9_-]{0,38}[a-z0-9])?$")
-# Names of groups, which no actor may have as a handle.
+# No actor and no workspace may have these as a handle: people would read them as groups (`@all`), as nobody or as the system.
 RESERVED = frozenset({"all", "here", "everyone", "nobody", "system"})
 
 
 def find_free_handle(name: str, existing: QuerySet[Any], *, fallback: str = "") -> str:
-    """Return an unused handle made from a name; from `fallback` or random characters if the name has no Latin letters.
+    """Return an unused handle made from a name; from `fallback` or random characters if the name has no Latin letter or digit.
 
     Similar handles are locked until the caller's transaction ends, so that two concurrent callers get different ones.
     """

@@ -34,7 +34,7 @@ def get_page(rows: QuerySet[Any], query: PageQuery, *, by: str, max_rows: int = 
     """Return the rows of one page, and the cursor of the next page.
 
     The order is that of `by` (a field or annotation; `-` before it means descending) and the primary key. `max_rows` caps the
-    `limit` of the query. Raise `Invalid` for a cursor of another list.
+    `limit` of the query. Raise `Invalid` for a cursor whose values do not fit this list.
     """
     limit = min(query.limit, max_rows)
     try:
@@ -66,7 +66,7 @@ def answer_page(
     serialize: Callable[[list[Any]], Iterable[BaseModel]] = serialize_rows,
     max_rows: int = 200,
 ) -> HttpResponse:
-    """Return the page that the request asks for. Raise `Invalid` for a cursor of another list."""
+    """Return the page that the request asks for. Raise `Invalid` as `get_page` does."""
     found, next = get_page(rows, read_query(request, PageQuery), by=by, max_rows=max_rows)
     return build_list_response(serialize(found), next)
 

@@ -1,4 +1,4 @@
-"""The providers of models. To add one, add an entry to `PROVIDERS`: the model's form, the API, the admin, the adapters and
+"""The providers of models. To add one, add an entry to `_ENTRIES`: the model's form, the API, the admin, the adapters and
 the TypeScript types read this table.
 """
 

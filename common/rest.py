@@ -24,7 +24,7 @@ T = TypeVar("T", bound=BaseModel)
 
 
 class Request(AnyRequest):
-    """A request. `user` is the signed-in person or agent, whom DRF's permission classes require; null with `AllowAny`."""
+    """A request. `user` is the signed-in person or agent, whom DRF's permission classes require; with `AllowAny` it may be null."""
 
     user: Any
 

@@ -21,7 +21,7 @@ def keep_django_logging(**kwargs: Any) -> None:
 
 
 class RunEngine(bootsteps.StartStopStep):
-    """Starts the engine of runs, which has an event loop beside Celery's threads, and the threads for health checks."""
+    """Starts the engine of runs (an event loop beside Celery's threads), the watchdog, and the threads for health checks."""
 
     requires = ("celery.worker.components:Pool",)
 

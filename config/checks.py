@@ -31,7 +31,7 @@ def check_secrets(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> lis
 
 @register(deploy=True)
 def check_merge_service_secret(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
-    """Refuse a merge service without a secret, since requests to it are signed."""
+    """Refuse a merge service without a valid secret, since requests to it are signed."""
     if not settings.MERGE_SERVICE["url"]:
         return []
     try:

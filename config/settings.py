@@ -47,7 +47,7 @@ LOCAL_URL = env.str("ATELIER_ADDRESS", default="http://localhost:8000")
 WEB_APP_URL = PUBLIC_URL or LOCAL_URL
 # The port on which this installation listens, so no model server can be there; None if it is not known.
 OWN_PORT = urlsplit(LOCAL_URL).port
-# `host:port` pairs on private networks that a tenant's `api_base` may name (below /v1) and that agents may read. With a path
+# `host:port` pairs on private networks that a tenant's `api_base` (below /v1), tools and webhooks may name. With a path
 # (`gpu.lan:11434/openai/v1`) the host may only be used as a model server below that path (SEC12, SEC13).
 ALLOW_PRIVATE_HOSTS = frozenset(env.list("ATELIER_ALLOW_PRIVATE_HOSTS", default=[]))
 # A model for workspaces that have set none, paid by the operator's key. Empty: they get the demo model.
@@ -241,7 +241,7 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 # Without `ack_emulation` a worker keeps the tasks that it has received in its memory only, which saves three Redis calls per run.
 # A killed worker loses tasks that it has not started: runs are found in PostgreSQL, and people request a lost mail again.
 CELERY_BROKER_TRANSPORT_OPTIONS = {"ack_emulation": False, "socket_keepalive": True, "health_check_interval": 10}
-# Hours after which a call that waits for a person counts as refused.
+# Hours after which a call or a question that waits for a person expires: the call is not made.
 APPROVAL_HOURS = env.float("APPROVAL_HOURS", default=24.0)
 # Days for which the requests to models are kept as they were sent (`llm/sent_requests.py`); their figures stay.
 SENT_REQUEST_DAYS = env.int("SENT_REQUEST_DAYS", default=30)
@@ -373,7 +373,7 @@ RATES = {
     "requests": _rate("REQUESTS", 50, 300),  # of one person
     "posts": _rate("POSTS", 30, 60),  # messages of one person
     "workspace_posts": _rate("WORKSPACE_POSTS", 100, 300),  # messages of all people in one workspace
-    # Summaries, merges, comparisons and retries that one person requests: each needs a model call.
+    # What one person requests that needs a call of a model or of another server: merges, comparisons, retries, tests, MCP servers.
     "jobs": _rate("JOBS", 0.2, 30),
     "diffs": _rate("DIFFS", 2, 30),  # diffs of two whole texts that one person requests
     "public_agents": _rate("PUBLIC_AGENTS", 0.2, 20),  # public agents that one person adds to chats

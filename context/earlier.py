@@ -1,7 +1,7 @@
 """What a model reads of the older messages of a chat that is too long for it: the pinned ones, a summary, those that match the
 request, and important events. It is a part of the system text, so that no later message pushes it out.
 
-It knows no run: `runs/kinds/chat.py` calls it for a chat that does not fit, and never for another.
+It knows no run: `runs/runtime/history.py` calls it for a chat that does not fit, and never for another.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -55,10 +55,10 @@ class LogRow:
 @dataclass(frozen=True)
 class EarlierContext:
     """The text about the older messages, and the `seq` from which on messages are read in full (`kept_from`). `is_new`: the agent
-    last read the chat whole, or by another strategy. `needs_summary`: a summary should be started at the end of the run;
-    `needs_embeddings`: the messages of the chat should be embedded. `vector_request`: what is needed to search by meaning, too.
-    `budget`: tokens of the conversation. `sections`: the parts of the text, in their order. A chat that is still read whole has no
-    text and no facts."""
+    has only read the chat whole so far, or last by another strategy. `needs_summary`: a summary should be started at the end of
+    the run; `needs_embeddings`: the messages of the chat should be embedded. `vector_request`: what is needed to search by
+    meaning, too. `budget`: tokens of the conversation. `sections`: the parts of the text, in their order. A chat that is still
+    read whole has no text and no facts."""
 
     budget: int
     needs_summary: bool

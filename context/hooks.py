@@ -10,8 +10,8 @@ from common.hooks import CollectingHook
 
 @dataclass(frozen=True)
 class SummaryJob:
-    """A job that writes the summary of a chat for a person. `text`: its input for a model; `data`: the same for a service;
-    `expected`: characters of the answer."""
+    """A job that writes the summary of a chat for a person. `text`: its input for a model; `data`: this text, and the
+    `until` of `continue_summary`; `expected`: characters of the answer."""
 
     person: Actor
     workspace_id: UUID

@@ -1,4 +1,4 @@
-"""Find the older messages of a chat that match a request, by the words that they share.
+"""Find the older messages of a chat that match a request, by the words that they share and, if it has an embedding, by meaning.
 
 A request has words that occur in thousands of messages, and a few that occur in some. Only the rare ones are looked up in the
 index, so that the cost does not grow with the chat; all of them count for the order. How often a word occurs is known from the
@@ -38,7 +38,7 @@ before the first one of either, which may be the only one that answers; with 10,
 STATISTICS_SECONDS = 600
 """How long the statistics of a process count as fresh."""
 DEFAULT_FREQUENCY = 0.0001
-"""The assumed frequency of a word in a table without statistics."""
+"""In a table without statistics, each word is assumed to be half as frequent as this."""
 _STOP_WORDS = frozenset(
     "a an and are as at be been but by can could did do does for from had has have how i if in is it its me my no not of on or our"
     " please she so tell that the their them there they this to us was we were what when where which who whom whose why will with"

@@ -135,7 +135,7 @@ def create_messages(chat_id: UUID, count: int, *, facts: Sequence[Fact] = (), se
     """Append messages by random participants of the chat, with the facts at random positions among the older ones; and update
     PostgreSQL's statistics. They wake no agent, and nobody is notified. Each participant has read them.
 
-    Raises `NotFound`.
+    Raises `Chat.DoesNotExist`.
     """
     generator = random.Random(seed)
     positions = dict(zip(sorted(generator.sample(range(int(count * 0.95)), len(facts))), facts, strict=True))

@@ -84,8 +84,8 @@ class Subscribed(Row):
     the client's version.
 
     `rows` always include the chat, its participants, current drafts and active runs. They also include messages: the newest page in
-    a snapshot, else the changed ones. `has_older`: there are messages before the oldest one of a snapshot.
-    `present`: the people who have the chat open.
+    a snapshot, else the changed ones, then also with drafts and runs that have ended since. `has_older`: there are messages before
+    the oldest one of a snapshot. `present`: the people who have the chat open.
     """
 
     type: Literal["subscribed"] = "subscribed"

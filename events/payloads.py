@@ -125,8 +125,8 @@ class UsedMemory(Payload):
 class TextPayload(Payload):
     """A text of a person or an agent.
 
-    `incomplete`: the model's stream broke off, or the run was stopped, after this much. `answers` is the message that
-    started the run; `answered_ids` are all messages that address the agent and that the run had read, if there are several.
+    `incomplete`: the text ends here because the model's stream broke off or reached a limit, or the run was stopped. `answers` is
+    the message that started the run; `answered_ids` are all messages that address the agent and that the run had read, if several.
     `memory`: what the run has read of the agent's memory, if anything. `sent_by_run_id`: if an agent sent this text by a tool while
     it worked in another chat, its run there.
     """
@@ -197,7 +197,7 @@ class ThinkingPayload(Payload):
 
 
 class ToolCallPayload(Payload):
-    """One call as the model made it, in the shape of OpenAI's `tool_calls`. `arguments` is the model's own JSON text."""
+    """One call of a tool, as the model made it, with our id of the call. `arguments` is the model's own JSON text."""
 
     call_id: str
     name: str
@@ -522,7 +522,7 @@ class ApprovalAskedPayload(Payload):
 
 
 class ApprovalDecidedPayload(Payload):
-    """What came of an approval, and by whom; no actor if it expired. `arguments`: those of the decision, if they were edited."""
+    """What came of an approval, and by whom; no actor if it expired or its run ended. `arguments`: the edited ones, if any."""
 
     approval_id: UUID
     call_id: str
@@ -538,7 +538,7 @@ class ApprovalDecidedPayload(Payload):
 
 
 SystemMessageType = Literal[
-    # A participant was added to the chat; a participant left it or was removed. Stored rows say `MEMBER` instead.
+    # A participant was added to the chat; a participant left it or was removed. (`MEMBER`, because stored rows have these names.)
     "MEMBER_JOINED",
     "MEMBER_LEFT",
     "LOCK_ACQUIRED",

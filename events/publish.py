@@ -30,7 +30,7 @@ RedisMessage = tuple[str, bytes]
 Frame = Changes | Delta | DraftText | ListChanged | ChatActivity | Presence | Progress | AgentStates | Typing
 
 MAX_FRAME_BYTES = 256 * 1024
-"""Frames with more bytes are not sent: the hub receives only the version, and reads the rows itself."""
+"""The text of a frame with more bytes is not sent. The rows of `Changes` are then read by the hub, and other frames are lost."""
 
 BATCH_GROUP = "batches"
 """The group of all hubs, for transient frames of many topics."""

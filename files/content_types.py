@@ -39,7 +39,7 @@ def identify_content(content: IO[bytes], name: str) -> tuple[FileKind, str]:
 
 
 def is_text(head: bytes) -> bool:
-    """Return whether the beginning of a file is UTF-8, or UTF-16 with a byte order mark, without control characters."""
+    """Return whether the beginning of a file is UTF-8 without NUL, or has the byte order mark of UTF-16."""
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return True
     if b"\x00" in head:

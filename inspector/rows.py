@@ -30,9 +30,9 @@ class TimelineRow(Row):
     """A part of a run: why it woke, a request to a model (`model`), a call of a tool, the run of a sub-agent, the time in which it
     waited for a person, a message or a wake that it read meanwhile, or its end.
 
-    `depth`: 0 for the run itself, 1 for its sub-agents, and so on. `seconds` is null while it lasts. `request_id`: the ledger entry
-    of a request; `has_request`: what was sent is stored. `number` is the number of the step. `name`: of a wake that was read, its
-    reason.
+    `depth`: 0 for the parts of the run itself (also for the runs of its sub-agents), 1 for the parts of these, and so on. `seconds`
+    is null while it lasts, and if no time is known. `request_id`: the ledger entry of a request; `has_request`: what was sent is
+    stored. `number` is the number of the step. `name`: of the model, tool or agent; of a wake that was read, its reason.
     """
 
     kind: Literal["woke", "model", "tool", "sub_agent", "waited", "read", "ended"]
@@ -173,7 +173,7 @@ class MonthRow(Row):
 
 
 class ViewpointRow(Row):
-    """What an agent sees: its chats that the reader is in too, and how many others there are. `last_request_id` and `last_run_id`:
+    """What an agent sees: its chats that the reader may read, and how many others there are. `last_request_id` and `last_run_id`:
     of its last answer in these chats."""
 
     chats: list[ViewpointChatRow]

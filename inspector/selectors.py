@@ -38,7 +38,7 @@ from usage.models import Budget, LLMCall
 from usage.rules import read_rules, resolve_model
 from usage.selectors import compute_free_amounts
 
-RunOutcome = Literal["all", "active", "completed", "failed", "stopped"]
+RunStateFilter = Literal["all", "active", "completed", "failed", "stopped"]
 MAX_SUB_AGENT_RUNS = 200
 """Runs of sub-agents in a timeline."""
 MAX_EXCERPT_CHARACTERS = 160
@@ -50,7 +50,7 @@ MAX_TIMED_RUNS = 1000
 
 
 def list_runs_of_agent(
-    actor: Actor, agent_id: UUID, *, chat_id: UUID | None = None, outcome: RunOutcome = "all"
+    actor: Actor, agent_id: UUID, *, chat_id: UUID | None = None, outcome: RunStateFilter = "all"
 ) -> QuerySet[Run]:
     """Return the runs of an agent in chats that the actor may see. Raises `NotFound`, `Forbidden`."""
     agent = get_agent_for(actor, agent_id, AgentVerb.SEE)
@@ -189,7 +189,7 @@ def _list_read_messages(run: Run) -> list[Message]:
 
 
 def _list_free_amounts(actor: Actor, run: Run) -> list[FreeAmountRow]:
-    """Return what is left of the budgets that limit the run; those of a person only for that person and for editors."""
+    """Return what is left of the budgets that limit the run; nothing unless the actor is its person or may read its requests."""
     is_own = actor.id == run.on_behalf_of_id
     if not is_own and not _may_read_requests(actor, run):
         return []
@@ -226,7 +226,7 @@ def _build_timeline(run: Run, trigger: Message | None, read: Sequence[Message]) 
             seconds=(run.started_at - run.created_at).total_seconds() if run.started_at else None,
             message_id=trigger.id if trigger else None,
         ),
-        *_build_rows_of_sub_agents(run),
+        *_build_rows_with_sub_agents(run),
         *_build_rows_of_read_messages(run, read),
     ]
     if run.ended_at is not None:
@@ -246,7 +246,7 @@ def _build_timeline(run: Run, trigger: Message | None, read: Sequence[Message]) 
     return sorted(rows, key=lambda row: (row.kind == "ended", row.at, row.depth, order.index(row.kind)))
 
 
-def _build_rows_of_sub_agents(run: Run) -> Iterator[TimelineRow]:
+def _build_rows_with_sub_agents(run: Run) -> Iterator[TimelineRow]:
     """Build the rows of the requests to models, calls of tools, sub-agents and waits for people of a run and its sub-agents."""
     runs = _list_with_sub_agents(run)
     depths = {run.id: 0}
@@ -346,8 +346,8 @@ def _list_with_sub_agents(run: Run) -> list[Run]:
 def get_viewpoint(actor: Actor, agent_id: UUID) -> ViewpointRow:
     """Return what an agent sees, as far as this editor may read its chats. Raises `NotFound`, `Forbidden`."""
     agent = get_agent_for(actor, agent_id, AgentVerb.VIEW_AS_AGENT)
-    memberships = ChatActor.objects.filter(actor=agent, ended_at=None)
-    visible = memberships.filter(chat__in=list_readable_chats(actor).values("pk")).select_related("chat")
+    participants = ChatActor.objects.filter(actor=agent, ended_at=None)
+    visible = participants.filter(chat__in=list_readable_chats(actor).values("pk")).select_related("chat")
     unread = Message.objects.filter(IS_SPOKEN, chat=OuterRef("chat"), seq__gt=OuterRef("last_read_seq")).exclude(
         author=agent
     )
@@ -377,7 +377,7 @@ def get_viewpoint(actor: Actor, agent_id: UUID) -> ViewpointRow:
             )
             for row in found
         ],
-        hidden_chats=memberships.count() - len(found),
+        hidden_chats=participants.count() - len(found),
         month=_compute_month(agent),
         last_run_id=last.run_id if last else None,
         last_request_id=last.id if last else None,

@@ -13,7 +13,7 @@ from llm.protocol import Endpoint
 from llm.tokens import estimate_tokens, format_tool
 
 DEFAULT_BUDGET = 24_000
-"""Tokens of the conversation without the system text, for a model of unknown size."""
+"""Tokens of the conversation without the system text: the size of the demo model, and the default of `build_transcript`."""
 MIN_BUDGET = 1_000
 """Tokens that are always sent. If they are too many for the model, it reports that itself."""
 MAX_FOR_ANSWER = 16_000

@@ -80,7 +80,7 @@ def get_endpoint(
     person. The endpoint says who pays and why. `stored`: the settings, if they are read for several runs.
 
     Only workers call this, because it decrypts the key. Raises `Invalid`: `model_unusable` (see `choose_model`), or
-    `llm_profile_unusable` for a person's own key that cannot be decrypted.
+    `llm_profile_unusable` for a person's own key that cannot be decrypted; and `model_unusable` for that of a workspace.
     """
     choice = choose_model(workspace, model, person, stored=stored)
     if choice.settings is not None:
@@ -219,7 +219,7 @@ def _build_stored_endpoint(choice: ModelChoice, stored: ModelSettings) -> Endpoi
         key = stored.decrypt_key()
     except DecryptionFailed as error:
         if choice.person is None:
-            raise
+            raise _build_key_error() from error
         raise Invalid(
             f"The key of {choice.person.name}'s own model cannot be decrypted.",
             code=Code.LLM_PROFILE_UNUSABLE,
@@ -235,6 +235,10 @@ def _build_stored_endpoint(choice: ModelChoice, stored: ModelSettings) -> Endpoi
         person_id=choice.person.id if choice.person else None,
         person_name=choice.person.name if choice.person else "",
     )
+
+
+def _build_key_error() -> Invalid:
+    return Invalid("The stored key cannot be decrypted.", code=Code.MODEL_UNUSABLE, hints=["Enter the key again."])
 
 
 def get_merge_service() -> Endpoint | None:
@@ -255,7 +259,8 @@ def build_test_endpoint(
 ) -> Endpoint:
     """Return the endpoint of a model test by this person. The owner is a workspace, or the person whose own model is tested.
 
-    Without a key, it has the key that is stored for the same address.
+    Without a key, it has the key that is stored for the same provider and address. Raises `Invalid` (`model_unusable`) if that
+    cannot be decrypted.
     """
     is_own = owner_id == person_id
     stored: ModelSettings | None
@@ -264,7 +269,10 @@ def build_test_endpoint(
     else:
         stored = LLM_PROFILE.first(person_id) if is_own else CREDENTIAL.first(owner_id)
         is_same_server = stored is not None and (stored.provider, stored.api_base) == (provider, api_base)
-        key = stored.decrypt_key() if stored is not None and is_same_server else Secret("")
+        try:
+            key = stored.decrypt_key() if stored is not None and is_same_server else Secret("")
+        except DecryptionFailed as error:
+            raise _build_key_error() from error
     return Endpoint(
         provider=provider,
         api_base=api_base or None,

@@ -78,7 +78,7 @@ def list_known_models(provider: str) -> list[str]:
         return []
     listed = {
         name.removeprefix(f"{provider}/")
-        for name, owner in _list_owners().items()
+        for name, owner in _load_providers_by_model().items()
         if owner in entry.price_table_providers
     }
     return sorted(name for name in listed if entry.is_model_name(name))
@@ -169,7 +169,7 @@ def _load_prices() -> dict[str, Price]:
 
 
 @cache
-def _list_owners() -> dict[str, str]:
+def _load_providers_by_model() -> dict[str, str]:
     return {name: entry["litellm_provider"] for name, entry in _load_entries().items() if entry["mode"] == "chat"}
 
 

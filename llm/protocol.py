@@ -23,7 +23,7 @@ class Price:
 
 
 @dataclass(frozen=True)
-class OwnPrice:
+class SetPrice:
     """A price that an editor or an operator has set, in millionths of a dollar per token."""
 
     input: float
@@ -45,7 +45,7 @@ class Endpoint:
     reason: PayerReason | None = field(default=None, compare=False)
     person_id: UUID | None = None
     person_name: str = field(default="", compare=False)
-    price: OwnPrice | None = None
+    price: SetPrice | None = None
 
 
 @dataclass(frozen=True)

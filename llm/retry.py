@@ -101,8 +101,7 @@ class RetryingModel:
                 breaker.check(_now())
             except LLMError as paused:
                 raise failed or paused from None  # the error of this request says more than that of the breaker
-            if self._check is not None:
-                await self._check()
+            await self._run_check(tries)
             tries += 1
             has_yielded = False
             try:
@@ -123,6 +122,14 @@ class RetryingModel:
                 await self._sleep(delay)
             else:
                 return
+
+    async def _run_check(self, tries: int) -> None:
+        if self._check is not None:
+            try:
+                await self._check()
+            except LLMError as error:
+                error.tries = tries
+                raise
 
     def _may_retry(self, error: LLMError, tries: int) -> bool:
         max_tries = MAX_TRIES_BY_CODE.get(error.code, MAX_TRIES)

@@ -28,7 +28,7 @@ _SIGNS = (
     *(f"{prefix}{mark}" for prefix in ("sk", "pk", "rk", "atl", "gho", "ghp", "ghs", "ghu") for mark in "-_"),
     "xox",
     "aiza",
-    "bearer ",
+    "bearer",
     "://",
     "api_key",
     "api-key",
@@ -137,7 +137,7 @@ def encode_request(
     return zlib.compress(content.encode(), COMPRESSION_LEVEL)
 
 
-def _dump(stored: Mapping[str, Any]) -> str:
+def _dump(stored: Mapping[str, Any] | str) -> str:
     return json.dumps(stored, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -171,7 +171,12 @@ def decode_requests(stored: Mapping[RequestKey, bytes]) -> dict[RequestKey, Sent
 def _may_have_secrets(text: str, secret: str) -> bool:
     """Return whether anything in the text might be a secret. It is fast, and true for some texts without one."""
     lower = text.lower()
-    return bool(secret and secret in text) or any(sign in lower for sign in _SIGNS)
+    return bool(secret and _escape(secret) in text) or any(sign in lower for sign in _SIGNS)
+
+
+def _escape(secret: str) -> str:
+    """Return the secret as it is inside JSON."""
+    return _dump(secret)[1:-1]
 
 
 def _remove_all_secrets(stored: dict[str, Any], secret: str) -> None:
@@ -197,7 +202,7 @@ def _remove_all_secrets(stored: dict[str, Any], secret: str) -> None:
 def remove_secrets(text: str, secret: str = "") -> str:
     """Return the text without `secret`, and without what looks like a key, a bearer token or a password."""
     if secret:
-        text = text.replace(secret, MASK)
+        text = text.replace(secret, MASK).replace(_escape(secret), MASK)
     for pattern, replacement in PATTERNS:
         text = pattern.sub(replacement, text)
     return _ASSIGNED.sub(rf"\1{MASK}", text)

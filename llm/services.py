@@ -101,7 +101,8 @@ def _delete_llm_profile(actor: Actor, profile: LLMProfile) -> None:
 def set_llm_policy(
     operator: Actor, *, allows_llm_profiles: bool, allowed_providers: Sequence[str], requires_system_model: bool
 ) -> LLMPolicy:
-    """Set the policy of the operator for models. It takes effect with the next request to a model.
+    """Set the policy of the operator for models. It takes effect with the next request to an own model; runs with other models
+    keep theirs until the end of their attempt.
 
     Raises `Forbidden`, and `Invalid` for an unknown provider, or if a model is required that is not configured.
     """

@@ -14,7 +14,7 @@ _TEXTS = {
 
 
 class RequestTimer:
-    """Limits the time of one request. Only the time of waiting for the model counts, not what the reader does between chunks.
+    """Limits the time of one request. What the reader does between chunks counts for the limit of the whole request only.
 
     `expire` is called once when a limit is exceeded; it must make the pending read fail. `get_error()` then returns the error to
     raise: null if the answer was complete and only the end of the stream was missing.

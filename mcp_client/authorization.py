@@ -65,9 +65,7 @@ async def find_authorization_server(
         )
     method = registered.token_endpoint_auth_method or ("client_secret_basic" if registered.client_secret else "none")
     if method not in ("none", "client_secret_basic", "client_secret_post"):
-        raise MCPError(
-            "unauthorized", f"The authorization server wants a way to sign in that is not supported: {method[:40]}."
-        )
+        raise MCPError("unauthorized", "The authorization server wants a way to sign in that is not supported.")
     found = AuthorizationServer(
         issuer=str(metadata.issuer),
         authorization_endpoint=str(metadata.authorization_endpoint),
@@ -172,7 +170,7 @@ def _choose_auth_method(metadata: OAuthMetadata) -> str:
 
 @asynccontextmanager
 async def _open_http() -> AsyncIterator[httpx2.AsyncClient]:
-    """Yield a client that asks public addresses only. Its errors become `MCPError`."""
+    """Yield a client that asks only addresses that `check_server_url` allows. Its errors become `MCPError`."""
     transport = MCPTransport(None, seconds=SECONDS)
     try:
         # The transport has the timeout.

@@ -25,9 +25,9 @@ _HEADERS_NOT_PASSED_ON = ("content-encoding", "content-length", "transfer-encodi
 class MCPTransport(httpx2.AsyncBaseTransport):
     """Sends the requests of one client until a limit is reached or `seconds` have passed.
 
-    With a server, all requests go to its origin and carry its credential. Without one (for OAuth), requests may go to any public
-    address, and the SDK checks the status of answers. `failure`: the error of the first request that failed; the SDK hides it in
-    errors of its own. `status`: the last HTTP status.
+    With a server, all requests go to its origin and carry its credential. Without one (for OAuth), requests may go to any address
+    that `check_server_url` allows, and the SDK checks the status of answers. `failure`: the error of the first request that failed;
+    the SDK hides it in errors of its own. `status`: the last HTTP status.
     """
 
     def __init__(self, server: MCPServer | None, *, seconds: float) -> None:

@@ -35,8 +35,8 @@ class HistoryTurn:
 
 
 def read_history_turns(entries: Sequence[HistoryEntry]) -> dict[UUID, list[HistoryTurn]]:
-    """Return the turns of each entry, by its id, in the order of the log. One query. A message that was deleted is not among them,
-    and one that was edited has its new text."""
+    """Return the turns of each of these entries of one agent, by its id, in the order of the log. One query. A message that was
+    deleted is not among them, and one that was edited has its new text."""
     if not entries:
         return {}
     is_read = Q(pk__in=[])

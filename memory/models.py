@@ -79,7 +79,7 @@ class Note(Identified, WithRevision):
         return f"{build_display_name(self, 'agent')} · {self.text[:40]}"
 
     def to_row(self) -> NoteRow:
-        """Return the row. `earlier_text` is annotated by `memory.selectors.list_notes`."""
+        """Return the row. `earlier_text` is annotated by `memory.selectors.annotate_notes`."""
         return NoteRow(
             id=self.id,
             agent_id=self.agent_id,
@@ -138,7 +138,7 @@ class NoteRevision(Identified):
 class MemoryClearing(Identified):
     """A clearing of an agent's history by a person: entries of the chats that this person may read are not used after it.
 
-    Each raises the `generation` of the history by one. It can be undone for `UNDO_HOURS`; then its entries are deleted.
+    Each raises the `generation` of the history by one. It can be undone for `UNDO_HOURS`; after that, its entries are deleted.
     """
 
     workspace = models.ForeignKey(Workspace, verbose_name=_("workspace"), on_delete=models.CASCADE, related_name="+")

@@ -69,8 +69,8 @@ class WithheldMemory:
 
 @dataclass(frozen=True)
 class ReadMemory:
-    """What a run reads of its agent's memory. `has_foreign_texts`: some of it comes from another chat in which the agent had read
-    texts of other people, too, not only of the person that the run works for (FAIR8). `text` is empty if there is nothing."""
+    """What a run reads of its agent's memory. `has_foreign_texts`: some of it does not come from this chat, and may repeat
+    texts of others, not only of the person that the run works for (FAIR8). `text` is empty if there is nothing."""
 
     text: str = ""
     notes: list[Note] = field(default_factory=list)
@@ -138,7 +138,7 @@ def read_memory(
 
 
 def _is_foreign(item: Note | HistoryEntry, chat: Chat, person_id: UUID | None) -> bool:
-    """Return whether this comes from another chat, and from more than the texts of this person."""
+    """Return whether this does not come from this chat, and comes from more than the texts of this person."""
     author_id = item.author_id if isinstance(item, Note) else None
     is_of_person = (item.on_behalf_of_id or author_id) == person_id
     return item.chat_id != chat.pk and (item.read_texts != ForeignTexts.NONE or not is_of_person)
@@ -230,8 +230,8 @@ def _format_memory(notes: list[str], entries: list[str], older: list[str]) -> st
 
 
 def _find_withheld_memory(chat: Chat, notes: Iterable[Any], entries: Iterable[Any]) -> list[WithheldMemory]:
-    """Return what this chat may not use, by the chat that it is from, with the people who read this chat but not that one. No query
-    if there is nothing."""
+    """Return what this chat may not use, by the chat that it is from, with the readers of this chat who do not read that one. No
+    query if there is nothing."""
     counts: dict[UUID, list[int]] = {}
     for position, items in enumerate((notes, entries)):
         for item in items:
@@ -395,8 +395,8 @@ def get_memory_row(actor: Actor, agent_id: UUID) -> MemoryRow:
 
 
 def get_memory_use(actor: Actor, run_id: UUID) -> MemoryUseRow:
-    """Return what a run has used of its agent's memory, if the actor may read its chat. Raises `NotFound`, also for a run that
-    has used and withheld nothing."""
+    """Return what a run has used of its agent's memory, if the actor may read its chat. Raises `NotFound`, also for a run of
+    which `use_memory` has stored nothing."""
     with replace_not_found("memory of a run"):
         visible = MemoryUse.objects.filter(run_id=run_id, chat__in=list_readable_chats(actor).values("pk"))
         use = visible.select_related("chat").first()

@@ -1,7 +1,7 @@
 """Search in the directory: each word of a query must occur in the text of a listing.
 
 A word is searched as a part of the text, so that Chinese, which has no spaces, needs no list of words. The texts are short, and a
-directory has thousands of them, not millions: no index is needed (docs/publishing.md).
+directory has thousands of them, not millions: no index is needed.
 """
 
 from collections.abc import Iterable

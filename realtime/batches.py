@@ -27,7 +27,7 @@ class Batched(Generic[Key, Value]):
     for its key (MSG5, SEC5).
 
     If `work` raises an error, it is called again with each half of the keys, so that only the key with the error fails (FAIR7).
-    Errors of the database are raised for all keys.
+    An `OperationalError` or `InterfaceError` of the database is raised for all keys.
     """
 
     def __init__(self, work: Callable[[Collection[Key]], Mapping[Key, Value]]) -> None:

@@ -25,7 +25,7 @@ TRY_LATER = 1013
 
 
 class Socket:
-    """The person, the subscriptions and the outbox of one connection."""
+    """The actor, the subscriptions and the outbox of one connection."""
 
     __slots__ = ("_on_end", "actor", "has_ended", "outbox", "subscriptions", "sign_in")
 

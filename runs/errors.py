@@ -1,4 +1,4 @@
-"""Errors of runs, which no API client sees."""
+"""Errors inside the execution of runs. No request of the API is answered with one of them."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -10,7 +10,7 @@ class LeaseLost(Exception):
 
 @dataclass
 class RunStartFailed(Exception):
-    """The database refused the rows that start this run. It is queued, and is claimed again until `MAX_FAILURES`."""
+    """The database refused the rows that start this run, or aborted its preparation. It is claimed again until `MAX_FAILURES`."""
 
     run_id: UUID
 

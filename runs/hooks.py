@@ -7,8 +7,8 @@ from chats.models import Chat, Message
 from common.hooks import Hook
 from runs.models import Run
 
-# Called when a job ends, before that is written: `state` and `answer` are set. No row is locked, so that listeners may lock
-# chats.
+# Called when a job ends, before that is written: `state` and `answer` are set. The row of the job is not locked, so that
+# listeners may lock chats.
 job_ended: Hook[[Run]] = Hook("job_ended")
 # Called when a message wakes agents for which outside programs answer, before it is written: each agent with why it is woken
 # (`WakeCause`). No run is made for them. Also called at the claim of a queued run if a program answers for its agent by now.

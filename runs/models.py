@@ -62,16 +62,16 @@ class Run(Identified, VersionedRow):
     """The work of an agent on one message in a chat, on a task of another agent, on one side of a comparison, or on a job.
 
     At most one run of a `concurrency_key` is running or waits for sub-agents. `attempt` is the fencing token of its writes. The
-    first claim sets `spec`. `message_id`: the id of the current step's message, set before its first chunk. `read_to`: the version
-    of the chat up to which the run has read. `answered_ids`: the messages that address the agent and that the run has read.
-    `quotes_trigger`: other messages follow the one that it answers, so its texts quote that one. `agent_hops`: messages of agents
-    in a row that led to the run. Before `retry_at`, it is not claimed and asks no model.
+    first claim sets `spec`, or the start of a comparison. `message_id`: the id of the current step's message, set before its first
+    chunk. `read_to`: the version of the chat up to which the run has read. `answered_ids`: the messages that address the agent and
+    that the run has read. `quotes_trigger`: other messages follow the one that it answers, so its texts quote that one.
+    `agent_hops`: messages of agents in a row that led to the run. Before `retry_at`, it is not claimed and asks no model.
 
     The run of a sub-agent has a `parent`, whose call `call_id` gave it its task. `path` has the agents from the first to this one;
     its messages have its `metadata`, and it ends at `deadline_at`, or later by the time that it waits for people.
     """
 
-    # A new run is not inserted if its concurrency key has a queued run, which will read this message, too.
+    # A new run is not inserted if its concurrency key has a queued run in the same chat, which will read this message, too.
     ignores_conflicts = True
     # Of a claimed run: what it reads of its agent's memory. Set when it is prepared.
     memory: ReadMemory | None = None
@@ -223,7 +223,7 @@ class Run(Identified, VersionedRow):
 
     @property
     def tree_id(self) -> UUID:
-        """The id of the first run of the tree that is stopped together; it may be this run."""
+        """The id of the first run of its tree; it may be this run."""
         return self.root_id or self.id
 
     @property
@@ -281,7 +281,7 @@ class Run(Identified, VersionedRow):
 
     @property
     def is_stored(self) -> bool:
-        """Whether the row was inserted. A new run is not, if its concurrency key had a queued run."""
+        """Whether the row was inserted. A new run is not, if its concurrency key had a queued run in the same chat."""
         return not self._state.adding
 
     def assign_version(self, version: int) -> None:

@@ -34,7 +34,7 @@ def lock_chat_of_run(run: Run, *others: Run) -> Chat:
     """Lock the chat of a run and return it. Raises `RunNotAllowed` unless its agent and its person may post there now. It is
     called at the claim and at each step, so that a public agent that was taken down stops.
 
-    A sub-agent is in no chat: the first agent of its path must be in this chat, no agent of the path may be deleted, suspended or
+    A sub-agent need not be in the chat: the first agent of its path must be, no agent of the path may be deleted, suspended or
     taken down, and the sub-agent itself must accept tasks. `others`: further sub-agents of its tree, which must be allowed, too.
     """
     agent = run.agent

@@ -78,7 +78,7 @@ class Health:
 
 
 def build_probe_client() -> "redis.Redis":
-    """Return a client that waits for the answer of a worker."""
+    """Return a Redis client whose time limits leave a worker time to answer a probe."""
     return build_client(connect_timeout=PROBE_TIMEOUT, timeout=PROBE_TIMEOUT + 1)
 
 

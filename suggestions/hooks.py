@@ -11,5 +11,5 @@ SuggestionChange = Literal["created", "accepted", "rejected", "reopened", "unuse
 # Called after a suggestion was created, accepted or rejected, before it is reopened, and when the draft that it was merged into was
 # saved as a version that contains nothing of it (`unused`); not for a withdrawal. Arguments: the suggestion, the change, the actor.
 suggestion_changed: Hook[[Suggestion, SuggestionChange, Actor]] = Hook("suggestion_changed")
-# Called after a merge is done or has failed.
+# Called after a merge is done or has failed, and not if it was stopped.
 merge_ended: Hook[[Merge]] = Hook("merge_ended")

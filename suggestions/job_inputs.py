@@ -1,7 +1,7 @@
 """The inputs of the jobs that summarize and merge suggestions: as text for a model, and as data for a service.
 
-Each text of a person is placed between two delimiters. They contain a random key, new for each job, which the author cannot have
-known, so no text can end its own part and begin another. `merge_answer` checks the answer.
+Each text of a person, except a name, is placed between two delimiters. They contain a random key, new for each job, which the
+author cannot have known, so no text can end its own part and begin another. `merge_answer` checks the answer.
 """
 
 import json

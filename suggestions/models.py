@@ -21,8 +21,8 @@ class Merge(Identified):
     """A merge of suggestions into one draft.
 
     `by` is the person who requested it and who gets the lock of the draft. `chosen` holds the ids of the suggestions in the order
-    in which that person chose them. `content` (a spec) and `result` (a `Provenance`) are the outcome. They are stored even if the
-    draft could not be created, so that a retry needs no model.
+    in which that person chose them. `base` is production when the merge was started or retried. `content` (a spec) and `result` (a
+    `Provenance`) are the outcome. They are stored even if the draft could not be created, so that a retry needs no model.
     """
 
     workspace = models.ForeignKey(
@@ -42,6 +42,7 @@ class Merge(Identified):
     # Why the answer of the model or service was not used, so that the stored outcome was merged line by line.
     fallback_code = models.CharField(_("fallback code"), max_length=40, blank=True, default="")
     fallback = models.CharField(_("fallback"), max_length=600, blank=True, default="")
+    # Why the merge failed. Of a merge that is done: the same as `fallback_code` and `fallback`.
     error_code = models.CharField(_("error code"), max_length=40, blank=True, default="")
     error = models.CharField(_("error"), max_length=600, blank=True, default="")
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)

@@ -1,4 +1,5 @@
-"""Rights on suggestions and merges. Members of the workspace see them; other rights follow from those on the agent."""
+"""Rights on suggestions and merges. Members of the workspace see them. Other rights follow from those on the agent, and from being
+the author."""
 
 from enum import StrEnum
 from uuid import UUID

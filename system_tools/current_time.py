@@ -1,4 +1,4 @@
-"""`current_time`: the time at a place, which is an IANA name, a city, or another name of a city."""
+"""`current_time`: the time at a place: an IANA name, a city or a country, also by some of its Chinese names."""
 
 import difflib
 import re
@@ -103,7 +103,7 @@ def _load_zones() -> dict[str, str]:
 
 
 def find_zone(place: str) -> ZoneInfo | None:
-    """Return the zone of an IANA name or a city, or null."""
+    """Return the zone of an IANA name, or of a city or country that is known, or null."""
     name = _normalize(place)
     # "Tokyo, Japan": the city is the part before the comma.
     zones = _load_zones()

@@ -94,9 +94,9 @@ class WorkspaceTool(Identified, WithRevision):
     """A tool of a workspace. Its name is unique there and not that of a system tool; specs name tools by it.
 
     `request`: how the arguments become a request (`tools.http.mapping.RequestMapping`); empty for MCP. `annotations`: what an MCP
-    server says of the tool besides. `remote_name`: its name on the server, an operation's id or `METHOD path`. `pinned_hash`: of
-    the definition that an editor approved. If the server's definition differs, the tool is off (`changed`), and `pending` is the
-    new definition until an editor approves it.
+    server says of the tool besides. `remote_name`: its name on the MCP server, or its operation's id or `METHOD path`.
+    `pinned_hash`: of the definition that an editor approved; empty if none is. `pending`: a definition that waits for approval: of
+    a new tool of an MCP server, or a changed one of any server. The tool is off until an editor approves it.
     """
 
     workspace = models.ForeignKey(

@@ -1,4 +1,4 @@
-"""The registry of tools. Each app registers its tools in `agent_tools.py`. A wrong definition raises an error at start."""
+"""The registry of system tools. Each app registers its tools in `agent_tools.py`. A wrong definition raises an error at start."""
 
 import re
 from typing import TypeVar, get_args
@@ -18,7 +18,7 @@ RESERVED_NAMES = frozenset({FIND_TOOLS})
 T = TypeVar("T", bound=type[Tool])
 
 registry: dict[str, Tool] = {}
-"""Every tool by its name. Only `register` adds to it."""
+"""Every system tool by its name. Only `register` adds to it."""
 
 
 class InvalidTool(TypeError):
@@ -48,7 +48,7 @@ def _is_subclass(candidate: object, base: type) -> bool:
 
 
 def build_tool_rows() -> list[ToolRow]:
-    """Return the rows of all tools, sorted by name."""
+    """Return the rows of all system tools, sorted by name."""
     return [build_tool_row(tool) for _, tool in sorted(registry.items())]
 
 

@@ -85,11 +85,11 @@ def build_offered_tool_row(tool: Tool, policies: dict[str, Policy]) -> OfferedTo
         server_name=tool.server_name,
         policy=policies.get(tool.name, tool.default_policy),
         is_available=tool.is_available,
-        schema_tokens=estimate_tokens(described),
+        schema_tokens=estimate_schema_tokens(described),
     )
 
 
-def estimate_tokens(text: str) -> int:
+def estimate_schema_tokens(text: str) -> int:
     """Return about how many tokens a text has: a Chinese character is one, four others are one."""
     han = sum("\u2e80" <= char <= "\u9fff" for char in text)
     return round(han * HAN_TOKENS + (len(text) - han) / 4)

@@ -228,8 +228,8 @@ class Balance(Identified):
     """What one subject has used of a budget in one period: what its calls cost, and what is reserved for those under way.
 
     `subject_id` is that of the workspace, the person, the agent or the first run of the tree. `starts_on` and `ends_at` are null
-    for the budget of a run; both depend on the time zone of the workspace, so another zone has other balances. `warned_at`: when
-    the editors were notified that most of it is used.
+    for the budget of a run; otherwise they depend on a time zone (`get_time_zone`). If that of the workspace is changed,
+    `move_balances` moves the balances. `warned_at`: when `WARNING_SHARE` was spent; only budgets of a day or a month notify then.
     """
 
     budget = models.ForeignKey(Budget, verbose_name=_("budget"), on_delete=models.CASCADE, related_name="balances")
@@ -258,7 +258,8 @@ class Balance(Identified):
 
 
 class Reservation(Identified):
-    """The most that a call under way may cost, in one balance. It is deleted when the cost is known, or when its run is dead.
+    """The most that a call under way may cost, in one balance. It is deleted when the cost is known, or its run is dead, or
+    it has expired.
 
     `holder_id` and `attempt` are those of the run that asks. A model test and a request for embeddings have ids of their own, and
     attempt 0.

@@ -12,7 +12,7 @@ from django.db.models.functions import JSONObject
 
 from events.payloads import BudgetPeriod, BudgetScope
 from llm.prices import get_price, reports_cost
-from llm.protocol import Endpoint, OwnPrice
+from llm.protocol import Endpoint, SetPrice
 from usage.models import Budget, ModelPrice, Payer, TokenFactor
 from usage.owners import AppliedBudget, ResolvedModel, UsageOwner
 from usage.periods import get_time_zone
@@ -73,7 +73,7 @@ def _add_token_factor(model: ResolvedModel, factors: Iterable[Mapping[str, Any]]
     return model
 
 
-def _find_price(prices: Iterable[Mapping[str, Any]], endpoint: Endpoint, name: str) -> OwnPrice | None:
+def _find_price(prices: Iterable[Mapping[str, Any]], endpoint: Endpoint, name: str) -> SetPrice | None:
     """Return the most specific price that was set: of the model before the provider, and of the workspace before the operator."""
     matching = [
         price
@@ -85,7 +85,7 @@ def _find_price(prices: Iterable[Mapping[str, Any]], endpoint: Endpoint, name: s
     if not matching:
         return None
     chosen = max(matching, key=lambda price: (price["workspace_id"] is not None, bool(price["model"])))
-    return OwnPrice(chosen["input_micro"] / PER_TOKEN, chosen["output_micro"] / PER_TOKEN)
+    return SetPrice(chosen["input_micro"] / PER_TOKEN, chosen["output_micro"] / PER_TOKEN)
 
 
 def _choose_budgets(

@@ -65,7 +65,7 @@ def get_usage(actor: Actor, workspace_id: UUID, period: UsagePeriod, group: Usag
     """Return the usage of a workspace.
 
     With the group `person`, a member who may not see the usage of others gets only their own. Raises `NotFound`, `Forbidden`, and
-    `Invalid` for a period longer than `MAX_DAYS`.
+    `Invalid` for a period of less than one day or more than `MAX_DAYS`.
     """
     workspace = get_workspace_for(actor, workspace_id, WorkspaceVerb.SEE)
     calls = _filter_calls(workspace, period)

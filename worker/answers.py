@@ -22,25 +22,26 @@ class AnswerCollector:
 
     def __init__(self, db: DatabaseExecutor) -> None:
         self._db = db
-        self._waiting: dict[UUID, list[tuple[SubAgentAnswer, StoredAnswer]]] = {}
+        self._waiting: dict[tuple[UUID, UUID], list[tuple[SubAgentAnswer, StoredAnswer]]] = {}
         """The answers that the next transaction of each tree stores. A tree is in it as long as it has a task."""
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def store(self, answer: SubAgentAnswer) -> StepSaved | None:
         """Store an answer. Return null if it could not be stored with others; then it has to be stored by itself."""
-        tree_id = answer.claimed.tree_id
+        claimed = answer.claimed
+        key = (claimed.tree_id, claimed.get_chat_id())
         stored: StoredAnswer = asyncio.get_running_loop().create_future()
-        has_task = tree_id in self._waiting
-        self._waiting.setdefault(tree_id, []).append((answer, stored))
+        has_task = key in self._waiting
+        self._waiting.setdefault(key, []).append((answer, stored))
         if not has_task:
-            task = asyncio.create_task(self._store_tree(tree_id))
+            task = asyncio.create_task(self._store_tree(key))
             self._tasks.add(task)  # asyncio has only a weak reference to it
             task.add_done_callback(self._tasks.discard)
         return await stored
 
-    async def _store_tree(self, tree_id: UUID) -> None:
-        while batch := self._waiting[tree_id]:
-            self._waiting[tree_id] = []
+    async def _store_tree(self, key: tuple[UUID, UUID]) -> None:
+        while batch := self._waiting[key]:
+            self._waiting[key] = []
             replies: list[StepSaved | None] = [None] * len(batch)
             try:
                 replies = [*await self._db(SUB_AGENT.record_answers, [answer for answer, _ in batch])]
@@ -52,4 +53,4 @@ class AnswerCollector:
             for (_, stored), reply in zip(batch, replies, strict=True):
                 if not stored.done():
                     stored.set_result(reply)
-        del self._waiting[tree_id]
+        del self._waiting[key]

@@ -239,7 +239,8 @@ class Runner:
         self._mark_stored(event)
         return saved
 
-    # These two set the runner's fields in the thread of the transaction: the task may be cancelled before it gets the result.
+    # `_record_answer` and `_record_retry` set the runner's fields in the thread of the transaction: the task may be cancelled
+    # before it gets the result.
 
     def _record_answer(self, event: ModelAnswered) -> StepSaved:
         saved = self._kind.record_answer(self.run, self._prepared.model, event)

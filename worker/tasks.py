@@ -6,6 +6,7 @@ from uuid import UUID
 
 from celery import shared_task
 
+from common.errors import AppError
 from embeddings.services import embed_due_chats, request_embeddings
 from llm.endpoints import build_test_endpoint
 from llm.model_tests import find_model_test, run_model_test, save_model_test
@@ -43,7 +44,11 @@ def test_model(
     engine = get_engine()
     if engine is None or test is None or test.state != "waiting":
         return
-    endpoint = build_test_endpoint(owner, provider, api_base, options, encrypted_key, person_id=person)
+    try:
+        endpoint = build_test_endpoint(owner, provider, api_base, options, encrypted_key, person_id=person)
+    except AppError as error:
+        save_model_test(owner, replace(test, state="done", code=error.code.value, message=error.message))
+        return
     test = replace(test, state="running")
     save_model_test(owner, test)
     is_own, key = owner == person, UUID(test_id)

@@ -1,4 +1,4 @@
-"""allauth's operations with our error responses. No response reveals whether an email has an account."""
+"""allauth's operations with our error responses. None reveals who has an account, except sign-up without a mail server."""
 
 from typing import Any
 

@@ -32,7 +32,7 @@ def start_email_change(actor: Actor, *, email: str, password: str, web_app_url: 
 
     An earlier change ends. The result does not reveal whether another person has the new email. `language` is for
     a person who has chosen none. Raises `Invalid` (also `wrong_password`), and `Unavailable` if the mails cannot be enqueued;
-    nothing is changed then.
+    no change is under way then, not even the earlier one.
     """
     email = email.strip().lower()
     try:

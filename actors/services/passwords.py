@@ -32,7 +32,7 @@ def set_password(person: Actor, password: str, *, by_link: bool = False, languag
 
     Sessions and sockets of the old password end at once, and an unconfirmed email change is deleted. With `by_link` the
     old password was not given, so another person may know it: API tokens are revoked as well. The email becomes confirmed,
-    because the link was mailed to it. `language` is for a person who has chosen none.
+    because the link was mailed to it, or an operator handed it over. `language` is for a person who has chosen none.
 
     Nothing is changed if the account is closed, or if the stored password or email is no longer that of `person`. So a
     link works once, and not after a change of the email.

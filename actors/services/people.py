@@ -61,7 +61,7 @@ def check_name(name: str) -> str:
 
 @transaction.atomic
 def deactivate_person(actor: Actor, person_id: UUID) -> Actor:
-    """Close the account of a person, as an operator. Sessions, sockets and tokens of the person end at once.
+    """Close a person's account, as an operator. Sockets and viewings end. Sessions and tokens are refused until it is open again.
 
     Raises `NotFound`, `Invalid` for an agent or the operator's own account, and `Forbidden` (see `check_may_manage`).
     """

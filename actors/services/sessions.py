@@ -21,13 +21,13 @@ ROWS_PER_BATCH = 1000
 
 @transaction.atomic
 def end_sessions(actor: Actor, *, keep: SessionBase | None = None) -> None:
-    """End all sessions and sockets of the actor, except the session `keep`. API tokens stay."""
+    """End all sessions, sockets and viewings of the actor, except the session `keep`. API tokens stay."""
     _end_sessions(actor, actor, keep=keep)
 
 
 @transaction.atomic
 def end_sessions_as_operator(actor: Actor, person_id: UUID) -> None:
-    """End all sessions and sockets of a person, as an operator. API tokens stay. Raises `NotFound`, `Forbidden`."""
+    """End all sessions, sockets and viewings of a person, as an operator. API tokens stay. Raises `NotFound`, `Forbidden`."""
     person = get_for_operator(actor, Actor, person_id)
     check_may_manage(actor, person)
     _end_sessions(person, actor)

@@ -130,7 +130,7 @@ def check_agent_name(name: str) -> str:
 
 
 def open_first_chat(actor: Actor, workspace: Workspace, agent: Actor, *, greeting: str) -> Chat:
-    """Create a chat of a new agent and its creator, with the agent's greeting as its first message. No run is started."""
+    """Create a chat of a new agent and its creator, and post the agent's greeting in it. No run is started."""
     chat = chats.create_chat(actor, workspace.id, title=agent.name, actor_ids=[agent.id])
     text = TextPayload(text=greeting.format(name=agent.name), greeting=True)
     payload = dump_payload("TEXT_MESSAGE", text)
@@ -153,7 +153,8 @@ def update_agent_profile(
     role: str | None = None,
 ) -> Actor:
     """Change the name, description, avatar, handle and role of an agent, and whether other agents of its workspace may give it
-    tasks. They are not part of its spec. Null leaves one unchanged.
+    tasks. They are not part of its spec. `role` is a text about what it does in the team, and gives no rights. Null leaves a
+    field as it is.
 
     Raises `NotFound`, `Forbidden`, `Invalid`, and `Conflict` for an outdated `revision` or (`handle_taken`) for the handle.
     """

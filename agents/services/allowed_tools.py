@@ -60,7 +60,7 @@ def list_allowed_tools(
 
 @dataclass(frozen=True)
 class ConfiguredTool:
-    """A tool with the settings of an agent, and the policy of its workspace."""
+    """A tool with the settings of an agent, and the policy of the workspace in which the run works."""
 
     tool: Tool
     config: ToolConfig
@@ -111,8 +111,8 @@ def has_foreign_descriptions(tools: Mapping[str, ConfiguredTool], workspace_id: 
 def configure_tools(
     uses: Iterable[ToolUse], tools: Mapping[str, Tool], policies: Mapping[str, Policy], *, only_reading: bool = False
 ) -> dict[str, ConfiguredTool]:
-    """Return the tools of a spec by name. Leave out tools that do not exist, those whose settings are no longer valid, and those
-    that are off in the workspace.
+    """Return the tools of a spec by name. Leave out tools that do not exist or cannot be called now, those whose settings are no
+    longer valid, and those that are off in the spec or in the workspace.
 
     `policies` are the workspace's (`tools.selectors.get_policies`); a tool that is not among them has its default policy.
     `only_reading` also leaves out tools that write, and those that give tasks: in a comparison two runs answer the same message and

@@ -48,7 +48,8 @@ def delete_agents_of_workspace(workspace: Workspace, actor: Actor) -> None:
 
 
 def list_rows_to_purge(workspace: Workspace) -> list[QuerySet[Any]]:
-    """Return the versions and grants of a workspace's agents, which are purged. A listener of `collect_rows_to_purge`."""
+    """Detach production from the agents of a workspace, and return their specs and grants, which are purged. A listener of
+    `collect_rows_to_purge`."""
     # Otherwise the versions could not be deleted.
     Actor.objects.filter(workspace=workspace, current_spec__isnull=False).update(current_spec=None)
     return [

@@ -327,7 +327,8 @@ def _format_value(value: Any) -> str:
 
 
 def _order_tools(production: SpecContent, contributions: Sequence[Contribution]) -> list[str]:
-    """Return the names of all tools in the order of production, or of the first contribution that reorders them.
+    """Return the names of all tools in the order of production, or of the first contribution that changes the list of tools and
+    whose base has them in the order of production.
 
     A new tool follows the one before it in the contribution that adds it.
     """

@@ -40,9 +40,9 @@ def decide_approval(
 ) -> Approval:
     """Decide about a call, or answer a question. Once nothing of the run is undecided, the run is queued again.
 
-    The person whom the run works for and editors in the chat may do so. `arguments` replace those of the call, if it is approved;
-    `note` goes to the agent; a question is answered by the index of a `choice` or by a text. `approved_for_run` also approves the
-    other calls of this tool that the run waits for.
+    The person whom the run works for and editors who may read the chat may do so. `arguments` replace those of an approved call;
+    `note` goes to the agent; a question is answered by the index of a `choice` or by a text. `approved_for_run` also approves all
+    other calls of this tool in this run, those that wait and later ones.
 
     Raises `NotFound`, `Forbidden`, `Invalid` (`invalid_arguments` with the problems, if the tool would refuse the arguments), and
     `Conflict` (`approval_decided`) if the approval is decided already or its time is over.

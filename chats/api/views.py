@@ -55,7 +55,7 @@ from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 
 def _get_summary(request: Request, chat_id: UUID) -> ListedChatRow:
-    """Return the summary of a chat. Raises `NotFound` if the reader may not see it."""
+    """Return the row of a chat for the list of chats. Raises `NotFound` if the reader may not see it."""
     summary = get_chat_summary(actor=request.user, chat_id=chat_id)
     if summary is None:
         raise NotFound("There is no such chat, or you may not see it.")

@@ -1,4 +1,4 @@
-"""Writing the rows of a chat. No other module writes them."""
+"""Writing the rows of a chat (`VersionedRow`). No other module makes changes that a durable frame publishes."""
 
 from collections.abc import Sequence
 from itertools import groupby

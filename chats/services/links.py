@@ -90,7 +90,7 @@ def get_invitation(token: str, *, reader: Actor | None = None) -> tuple[ChatLink
 def accept_link(actor: Actor, token: str) -> ChatLink:
     """Join the workspace of an invite link, with the role that `get_invitation` returns, and its chat.
 
-    Accepting a link a second time changes nothing. Raises `NotFound` (`link_dead`).
+    Accepting a link a second time changes nothing. Raises `NotFound` (`link_dead`), `QuotaReached`.
     """
     link = _get_link(token)
     # Locks are taken before rights are checked, so that a concurrent removal, demotion or use of the link is complete.

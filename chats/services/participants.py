@@ -63,9 +63,10 @@ def create_chat(actor: Actor, workspace_id: UUID, *, title: str, actor_ids: Sequ
 
 
 def throttle_public_agents(actor: Actor, ids: Sequence[UUID]) -> None:
-    """Take from the bucket `public_agents` of the actor if one of these ids is of a public agent. Raises `LimitReached`.
+    """Take from the bucket `public_agents` of the actor if one of these ids is of a public agent that is not shipped.
 
     Each chat of a public agent is counted in the directory, and gets a system message for each new version; so there is a limit.
+    Raises `LimitReached`.
     """
     if Actor.objects.filter(pk__in=ids, is_public=True, is_shipped=False).exists():
         throttle(("public_agents", actor.pk))

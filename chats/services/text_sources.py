@@ -30,7 +30,7 @@ from tools.registry import FIND_TOOLS, registry
 MAX_ROWS_READ = 2_000
 """The number of newest messages that are searched."""
 MAX_CHARACTERS = 1_000_000
-"""Characters that are kept of the newest messages of people, and of the newest results of tools."""
+"""Characters read at once of the newest messages of people and the newest results of tools. Up to twice as many are kept."""
 TEXTS_PER_QUERY = 20
 """Messages that are read in one query. A message may be long."""
 

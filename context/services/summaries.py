@@ -34,7 +34,8 @@ from llm.tokens import estimate_tokens
 INPUT_TOKENS = 12_000
 """Tokens of new messages that one job reads."""
 MAX_JOBS_BEHIND = 4
-"""The first summary of a long chat covers at most the newest messages that this many jobs can read."""
+"""A summary that a person requests covers at most the newest messages that this many jobs can read; one that is due, besides these,
+at most as many tokens as a conversation has (`budget`). Messages before these are left out."""
 MAX_UNSUMMARISED = 2_000_000
 """The most tokens of messages that jobs following each other summarise: as many as a conversation can have."""
 KEPT_SHARE = 0.3
@@ -97,8 +98,9 @@ def start_due_summary(chat_id: UUID, person_id: UUID, *, budget: int) -> History
 
 
 def request_summary(actor: Actor, chat_id: UUID) -> HistorySummary:
-    """Start a job that writes the summary of a chat anew, from its messages and the corrections of people. It covers the messages
-    up to the end of the newest summary or, if there are none, all messages but the newest `MIN_KEPT`.
+    """Start a job that writes the summary of a chat anew, from its messages and the corrections of people. Of the newest
+    messages (`MAX_JOBS_BEHIND`), it covers those up to the end of the newest summary or, if there are none, all but the last
+    `MIN_KEPT`.
 
     Raises `NotFound`, `Forbidden`, and `Conflict` if one is being written, or if there is nothing to summarise.
     """
@@ -251,8 +253,8 @@ def _end(summary: HistorySummary, state: SummaryState, *, error_code: str = "") 
 
 
 def parse_answer(answer: str, known: set[int], ids_of_texts: dict[str, UUID]) -> list[Sentence]:
-    """Return the sentences of an answer that name existing messages; none if the answer is not the expected JSON. A sentence of the
-    previous summary keeps its id."""
+    """Return the sentences of an answer that name existing messages; none if the answer is not the expected JSON. A sentence that
+    the previous summary has in the same words keeps its id."""
     sentences: list[Sentence] = []
     for entry in _read_entries(answer)[:MAX_SENTENCES]:
         text = " ".join(to_storable(str(entry.get("text", ""))).split())[:MAX_SENTENCE]

@@ -142,8 +142,8 @@ async def run_in_thread(work: Callable[..., T], /, *args: Any, **kwargs: Any) ->
 
 
 def claim_due_chats(served: Iterable[UUID] = ()) -> list[tuple[UUID, UUID]]:
-    """Return the chats that this process embeds now, with their workspaces: at most one of each workspace. `served`: the workspaces
-    in the order in which they had a turn; those that have waited longest come first."""
+    """Lease the chats that this process embeds now, and return them with their workspaces: at most one of each workspace. `served`:
+    the workspaces in the order in which they had a turn; those that have waited longest come first."""
     at = now()
     is_due = Q(due_at__lte=at) | Q(due_at=None, chat__version__gte=F("through_version") + MIN_NEW)
     is_free = Q(lease_until=None) | Q(lease_until__lte=at)

@@ -135,14 +135,14 @@ class DraftTrialRow(Row):
 
 
 class LockWaiterRow(Row):
-    """Whether the reader is notified when the lock of a draft is released, and when they requested the draft."""
+    """Whether the reader is notified when the lock of a draft ends, and when they requested the draft."""
 
     wants_notice: bool
     requested_at: datetime | None
 
 
 class ReplyRow(Row):
-    """An answer of a version of an agent, in a chat that the reader is in."""
+    """A run by which a version of an agent answered, in a chat that the reader may read. `excerpt`: of its last text, if any."""
 
     run_id: UUID
     chat_id: UUID

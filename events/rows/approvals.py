@@ -9,7 +9,7 @@ from events.rows.people import ActorRow
 
 
 class ApprovalRow(Row):
-    """A call of a tool that waits for a person, or a question of an agent. `decision` is null until a person decides.
+    """A call of a tool that waits for a person, or a question of an agent. `decision` is null as long as it waits.
 
     The message with the same id shows it in its chat. `arguments` are the model's own JSON text, `decided_arguments` those of the
     decision, if they were edited.

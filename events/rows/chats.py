@@ -15,7 +15,7 @@ from events.rows.people import ActorRow, Role
 
 
 class ResponseMode(models.TextChoices):
-    """Which messages of a chat an agent answers: those that mention it or reply to it, all, or none."""
+    """Which messages of a chat an agent answers: mentions of it and replies of people to it; also all others of people; or none."""
 
     MENTIONS = "mentions", _("Mentions")
     ALWAYS = "always", _("Always")
@@ -203,7 +203,7 @@ class ListedChatRow(Row):
 
 
 class ChatActivityRow(Row):
-    """The part of a chat's summary that changes when a message is posted or read. `last_message` has a shortened text."""
+    """The part of a `ListedChatRow` that changes when a message is posted or read. `last_message` has a shortened text."""
 
     chat_id: UUID
     unread: int

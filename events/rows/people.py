@@ -88,7 +88,7 @@ class MembershipRow(Row):
 
 
 class ModelRow(Row):
-    """The model of a workspace's agents. The key is write-only: only its last four characters are returned."""
+    """The model of a workspace's agents, of a person, or for embeddings. Of its key, only the last four characters are returned."""
 
     provider: ProviderName
     api_base: str | None = None

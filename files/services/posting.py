@@ -30,7 +30,7 @@ def post_file(
     on_behalf_of: Actor | None = None,
     run_id: UUID | None = None,
 ) -> tuple[Message, bool]:
-    """Show an uploaded file in its chat, by a message with the id of the file, and start the runs of the agents that it addresses.
+    """Show an uploaded file in its chat, by a message with the id of the file, and wake the agents that it addresses.
 
     Return the message, and whether it was created. Raises `NotFound`, `Forbidden`, and `Conflict` for a file of the workspace or if
     another message has its id (`id_taken`).

@@ -3,11 +3,11 @@
 from uuid import UUID
 
 from common.paging import PageQuery
-from inspector.selectors import RunOutcome
+from inspector.selectors import RunStateFilter
 
 
 class AgentRunsQuery(PageQuery):
     """`chat`: only the runs of this chat."""
 
     chat: UUID | None = None
-    state: RunOutcome = "all"
+    state: RunStateFilter = "all"

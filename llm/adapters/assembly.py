@@ -60,10 +60,10 @@ class _CallBuilder:
 
 
 class Assembly:
-    """Collects the chunks of one answer. Each method returns the `Chunk` to pass on, or null.
+    """Collects the chunks of one answer. Each `add_…` method returns the `Chunk` to pass on, or null.
 
-    An answer that is too long to be stored is cut: then `is_full` is set, and the adapter stops reading. `release` must be
-    called when the assembly is not needed any more.
+    An answer that is too long to be stored, or that exceeds the `budget` of the process, is cut: then `is_full` is set, and the
+    adapter stops reading. `release` must be called when the assembly is not needed any more.
     """
 
     def __init__(self) -> None:

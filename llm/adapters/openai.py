@@ -152,7 +152,8 @@ class OpenAIAdapter:
         return build_status_error(response.status, response.headers, body, self._endpoint.key)
 
     async def _read_bytes(self, response: aiohttp.ClientResponse, stream: OpenAIStream, timer: RequestTimer) -> bytes:
-        """Return the next bytes, empty at the end. Raises `LLMError` for an exceeded limit and for a broken connection."""
+        """Return the next bytes, empty at the end. Raises `LLMError` if a limit is exceeded or the connection breaks before the end
+        of the answer."""
         try:
             return await response.content.readany()
         except (aiohttp.ClientError, OSError) as error:

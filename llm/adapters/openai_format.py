@@ -1,4 +1,4 @@
-"""Build messages and tools in OpenAI's chat format, which all adapters send."""
+"""Build messages and tools in OpenAI's chat format, for the adapters `openai` and `litellm`."""
 
 import json
 import re

@@ -45,7 +45,7 @@ class ProviderRow(Row):
 
 
 class ModelServerBody(Body):
-    """The server of a model. `GET model-providers` lists the providers that have an address, and the options of each."""
+    """The server of a model. `GET model-providers` lists the fields of each provider: an address, if it has one, and options."""
 
     model_config = ConfigDict(json_schema_extra={"not": WRONG_API_BASE})
 

@@ -116,7 +116,7 @@ def _build_task_sentences(call: ToolCall, result: str, language: str) -> list[st
 
 def build_job_answer(request: ModelRequest) -> str | None:
     """Return the answer to a job of a shipped agent, or null if the request is not one. The summary of a change of
-    an agent counts and quotes the changed lines, and says that it comes from the demo model."""
+    an agent counts the changed lines, quotes the first added one, and says that it comes from the demo model."""
     system = request.turns[0].text if len(request.turns) == 2 else ""
     if system.startswith("You are the Merge agent."):
         return "I am the demo model and cannot merge texts."

@@ -120,7 +120,7 @@ def remember(
     has_outside_texts: bool = False,
 ) -> Note:
     """Write a note of an agent in a run. It keeps whose texts the run had read, and may be used only where everybody may read this
-    chat. With an `id` that exists already, or a text that the agent has noted in this chat, return that note.
+    chat. With an `id` that exists already, or the text of a note of this chat, return that note.
 
     It is called in the transaction of the tool call. Raises `NotFound`, `Forbidden`, `Invalid`, `TooLarge`, `QuotaReached`.
     """

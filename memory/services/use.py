@@ -26,6 +26,7 @@ def use_memory(
     strategy: ContextStrategy = "truncate",
 ) -> ReadMemory:
     """Return what a run of the agent in this chat reads of the agent's memory, and store what it used and what was withheld.
+    With the scope `chat` and without notes, nothing is stored.
 
     A later attempt of the run reads the memory again, and replaces what was stored. If the earlier attempt had used something that
     this one does not use, the run counts as having read texts of others, because the texts of that attempt may repeat it. See

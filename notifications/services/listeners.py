@@ -1,4 +1,4 @@
-"""Listeners that notify people of events in other apps, one for each hook in `config/hooks.py`."""
+"""Listeners that notify people of events in other apps. `config/hooks.py` connects them to the hooks."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -214,7 +214,7 @@ def notify_budget_warning(balance: Balance) -> None:
     """Notify the editors that most of a budget is used, and the person whose budget it is."""
     budget = balance.budget
     editors = Membership.objects.filter(workspace=budget.workspace_id, role=Role.EDITOR)
-    # The subject is a workspace, a person or an agent. Of these ids, `notify` keeps those of people.
+    # The subject is a workspace, a person, an agent or a tree. Of these ids, `notify` keeps those of people.
     people = {*editors.values_list("actor_id", flat=True), balance.subject_id}
     names = [*Actor.objects.filter(pk=balance.subject_id).values_list("name", flat=True)]
     spent = f"${balance.spent_micro / 1_000_000:.2f} / ${budget.limit_micro / 1_000_000:.2f}"

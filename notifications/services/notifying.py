@@ -14,7 +14,7 @@ from workspaces.models import Membership
 
 MAX_NOTIFICATION_AGE = timedelta(days=90)
 NOTIFIED_AT_ONCE = 1000
-"""People who are notified by one statement, which may have 65,535 parameters."""
+"""People whom `notify_in_workspaces` notifies by one statement, which may have 65,535 parameters."""
 MAX_DELETED = 500
 """The number of old rows that one call deletes at most, so that it stays short."""
 

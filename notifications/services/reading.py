@@ -36,7 +36,7 @@ def mark_read(actor: Actor, *, ids: Collection[UUID] | None = None, up_to: UUID 
 
 
 def mark_approvals_read(approvals: Sequence[Approval]) -> None:
-    """Mark the notifications of approvals as read, because nothing is to be decided any more. A listener of `approvals_decided`."""
+    """Mark the notifications about these approvals as read, because they are decided. A listener of `approvals_decided`."""
     notifications = Notification.objects.filter(
         message_id__in=[approval.pk for approval in approvals],
         type="approval_asked",

@@ -54,8 +54,8 @@ def publish_agent(
 ) -> Actor:
     """Publish a version of an agent, by default production, as version 1 of a new public agent, and return that.
 
-    Its prompt, model, limits and system tools are copied; see `build_public_content`. Raises `NotFound`, `Forbidden`, `Invalid`,
-    and `Conflict`: `already_public`, `name_taken`, `handle_taken`.
+    Its prompt, model, limits, and the tools that work in every workspace are copied; see `build_public_content`. Raises `NotFound`,
+    `Forbidden`, `Invalid`, and `Conflict`: `already_public`, `name_taken`, `handle_taken`.
     """
     agent = get_agent_for(actor, agent_id, AgentVerb.PUBLISH)
     handle = check_handle(handle, Actor.objects.filter(**PUBLIC), reserved=RESERVED | SHIPPED.keys())

@@ -73,7 +73,7 @@ class PreparedRun:
     file_ids: tuple[UUID, ...] = ()
     """The files that a sub-agent may read."""
     has_outside_texts: bool = False
-    """Whether the system text has knowledge pages (`files/pages.py`), or a tool has a description from outside the workspace."""
+    """Whether the system text has knowledge pages or foreign texts of the memory, or a tool is described outside the workspace."""
     sections: tuple[Section, ...] = ()
     """The parts of the system text, in their order."""
 
@@ -119,7 +119,7 @@ class RunKind(ABC):
 
     @abstractmethod
     def lock_attempt(self, claimed: Run, *, at_end: bool = False) -> RowUpdate[Run]:
-        """Lock the rows that the run writes; return its update. Raises `LeaseLost` and, unless `at_end`, `RunNotAllowed`."""
+        """Lock the chat, if the run has one; return the run's update. Raises `LeaseLost` and, unless `at_end`, `RunNotAllowed`."""
 
     @abstractmethod
     def save(self, update: RowUpdate[Run], changes: Sequence[RowChange] = ()) -> None:

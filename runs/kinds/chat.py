@@ -1,4 +1,4 @@
-"""A run in a chat. Each transaction locks the chat first: no message is written between what it reads and what it writes."""
+"""A run in a chat. A transaction that writes messages locks the chat first: none is written between its reads and its writes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -381,7 +381,7 @@ def record_history(run: Run, spec: AgentSpec | None, outcome: str) -> None:
 def build_closing_changes(update: RowUpdate[Run], end: LoopEnded, *, by: Actor | None = None) -> list[chats.RowChange]:
     """Return the changes that end a run without an answer: results of open calls, a system message, the run itself.
 
-    A run that was stopped because its public agent was taken down fails with that reason.
+    It also closes the run's approvals and stores its history. A run that was stopped by the takedown of its agent fails instead.
     """
     run = update.row
     if end.how == "stopped" and by is None and run.agent.taken_down_at is not None:

@@ -14,7 +14,7 @@ from runs.runtime.steps import LoopEnded, StepId, StepSaved, TaskRequest, ToolRe
 from tools.interface import MAX_ARGUMENT_CHARACTERS
 
 BREAKING_CODES = ("cut", "server", "timeout_idle")
-"""Codes of errors in the middle of an answer: its provider closed the connection, or sends nothing more."""
+"""Codes of errors in the middle of an answer: its provider closed the connection, reported an error, or sends nothing more."""
 MAX_ERRORS = 3
 """Answers in a row whose calls were all malformed, or exceptions in tools, after which the run fails."""
 MAX_SHORTENED = 4
@@ -25,8 +25,8 @@ SHORTENED_SECTIONS = ("memory", "pinned", "retrieved", "summary", "events")
 
 @dataclass
 class Conversation:
-    """The conversation of a run. If there are `open_calls`, `turns` ends with their assistant turn, and `later_turns` are the turns
-    after it. `max_context_tokens`: the most tokens that `turns` may have without the system text. Null: no turn is left out.
+    """The conversation of a run. If there are `open_calls`, `turns` ends with their assistant turn and its results so far, and
+    `later_turns` come after these. `max_context_tokens`: the most tokens of `turns` without the system text; null: no limit.
     `sections`: the parts of the system text, as they are now. `is_answer_cut`: the last answer ended at its length limit."""
 
     turns: list[Turn]
@@ -98,7 +98,7 @@ class Conversation:
             self.was_retried = True
 
     def _shorten_sections(self) -> None:
-        """Shorten the summary, found messages, events and memory in the system text to half."""
+        """Shorten the `SHORTENED_SECTIONS` of the system text to half."""
         original = {current: text for text, current in self._shortened_texts.items()}
         for section in self.sections:
             if section.kind in SHORTENED_SECTIONS and section.text:

@@ -21,7 +21,7 @@ TASK = "worker.tasks.run_agent"
 
 
 def dispatch_run(run: Run) -> None:
-    """Send the task of a new run on commit, if the run was inserted: it is not if its key has a queued run."""
+    """Send the task of a new run on commit, if the run was inserted: it is not if its key has a queued run in its chat."""
     transaction.on_commit(lambda: run.is_stored and send_run_tasks([run.id]), robust=True)
 
 

@@ -9,7 +9,7 @@ from tools.find_tools import FindTools
 from tools.registry import FIND_TOOLS, registry
 
 MAX_OFFERED = 30
-"""Tools that are all described in each request. If a run has more, its model finds those of the workspace by `find_tools`."""
+"""Tools that are all described in each request. If a run has more, its model finds all but the system tools by `find_tools`."""
 
 
 def add_find_tools(tools: dict[str, ConfiguredTool]) -> dict[str, ConfiguredTool]:

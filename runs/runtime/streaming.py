@@ -15,7 +15,7 @@ PROGRESS_INTERVAL_SECONDS = 0.25
 
 
 class StreamSink:
-    """Receives the chunks of an answer. It never raises, does not wait for Redis, and may lose chunks. This one drops them."""
+    """Receives the chunks of an answer. It never raises and may lose chunks; `add` does not wait for Redis. This one drops them."""
 
     def add(self, chunk: Chunk, message_id: UUID) -> None:
         """Send a chunk of this message."""

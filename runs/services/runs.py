@@ -63,7 +63,7 @@ def retry_run(actor: Actor, run_id: UUID, *, as_operator: bool = False) -> Run:
     """Retry a run that failed or was stopped: a new run answers the same message. While that one is active, return it.
 
     The new run works for the actor. `as_operator`: the actor is an operator, who needs no rights in the chat; the new run works
-    for the same person as before. Raises `NotFound`, `Forbidden`, `Conflict` for a job or a run that did not fail or stop.
+    for the same person as before. Raises `NotFound`, `Forbidden`, and `Conflict` for a run that cannot be retried.
     """
     run = _get_locked_run(actor, run_id, ChatVerb.RETRY_RUN, as_operator=as_operator)
     if run.chat_id is None:

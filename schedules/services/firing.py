@@ -39,8 +39,8 @@ RETRY_AFTER = timedelta(minutes=5)
 
 
 def fire_due_schedules() -> int:
-    """Fire the schedules that are due, the oldest first. Return how many this process has fired; several processes may do so at
-    once. If a schedule raises an error, it is logged; the schedule stays due, and is fired again after `RETRY_AFTER`."""
+    """Fire the schedules that are due, the oldest first. Return how many this process has fired or paused; several processes may
+    do so at once. If a schedule raises an error, it is logged; the schedule stays due, and is fired again after `RETRY_AFTER`."""
     fired = 0
     for id in _filter_due().order_by("next_at").values_list("pk", flat=True)[:MAX_PER_SWEEP]:
         try:

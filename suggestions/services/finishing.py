@@ -39,7 +39,7 @@ FAILURES = {
     Code.INTERNAL: "Something went wrong on our side.",
 }
 """Why a merge failed. All members of the workspace can read this text, so, unlike the message of the error, it names no people,
-chats or agents (SEC2)."""
+chats or agents."""
 
 
 def finish_merge(run: Run) -> None:

@@ -105,7 +105,7 @@ def _merge_line_by_line(
 
 
 def get_stored_outcome(merge: Merge) -> Outcome | None:
-    """Return the outcome of an earlier attempt whose draft could not be created, or null if there is none."""
+    """Return the stored outcome of a merge whose draft could not be created, or null if it has none."""
     if merge.content is None or merge.result is None:
         return None
     content = SpecContent.model_validate(merge.content)

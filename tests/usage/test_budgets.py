@@ -10,7 +10,7 @@ from django.db import close_old_connections, connection, transaction
 
 from common.secrets import Secret
 from llm.messages import Answer, ModelRequest, Turn, Usage
-from llm.protocol import Endpoint, OwnPrice
+from llm.protocol import Endpoint, SetPrice
 from tests.factories.usage import BudgetFactory, LLMCallFactory
 from usage.errors import BudgetUsedUp
 from usage.models import Balance, LLMCall, Reservation
@@ -19,7 +19,7 @@ from usage.rules import read_rules, resolve_model
 from usage.services import record_call, release_reservations, reserve
 from usage.services.reservations import estimate_max_cost
 
-ENDPOINT = Endpoint("openai_compatible", "http://x/v1", Secret(""), "workspace", price=OwnPrice(1.0, 2.0))
+ENDPOINT = Endpoint("openai_compatible", "http://x/v1", Secret(""), "workspace", price=SetPrice(1.0, 2.0))
 REQUEST = ModelRequest("m", [Turn("user", "x" * 360)], parameters={"max_tokens": 440})
 ONE = 2 * 440 + 118  # 90 + 4 tokens, a quarter more, at 1; and 440 tokens at 2
 
@@ -95,7 +95,7 @@ def test_the_budget_of_one_person_replaces_that_of_each(team):
 def test_a_budget_of_an_operator_counts_what_the_operators_key_pays(team):
     BudgetFactory.create(workspace=team.workspace, by_operator=True, limit_micro=0)
     assert resolve(team, build_usage_owner(team)).budgets == ()
-    paid = Endpoint("openai_compatible", None, Secret(""), "system", price=OwnPrice(1.0, 2.0))
+    paid = Endpoint("openai_compatible", None, Secret(""), "system", price=SetPrice(1.0, 2.0))
     [budget] = resolve(team, build_usage_owner(team), paid).budgets
     assert budget.subject_id == team.workspace.id
 
@@ -131,7 +131,7 @@ def test_a_budget_begins_again_at_midnight_in_the_time_zone_of_the_workspace(tea
 
 def test_a_call_that_costs_nothing_or_has_no_price_is_not_limited(team, django_assert_num_queries):
     BudgetFactory.create(workspace=team.workspace, limit_micro=0)
-    for price in (None, OwnPrice(0.0, 0.0)):
+    for price in (None, SetPrice(0.0, 0.0)):
         endpoint = Endpoint("openai_compatible", "http://x/v1", Secret(""), "workspace", price=price)
         assert resolve(team, build_usage_owner(team), endpoint).budgets == ()
     with pytest.raises(BudgetUsedUp):

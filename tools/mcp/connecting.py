@@ -68,8 +68,8 @@ async def refresh_server(server_id: UUID) -> None:
             raise MCPError("failed", "Too many servers are being asked. Try again in a moment.")
         with set_current_tenant(row.workspace_id):
             try:
-                connection = await get_server_access(row)
-                listing = await list_server_tools(connection.build_server())
+                access = await get_server_access(row)
+                listing = await list_server_tools(access.build_server())
             except MCPError as error:
                 needs_sign_in = row.auth == AuthScheme.OAUTH and error.code == "unauthorized"
                 if needs_sign_in:

@@ -24,7 +24,8 @@ def store_listing(server_id: UUID, base_url: str, listing: MCPListing) -> None:
     """Store the tools that the server has listed, unless its address has changed meanwhile.
 
     New tools are off until an editor approves them. An approved tool whose description has changed is switched off, with the new
-    description beside the approved one. A tool that the server no longer has is switched off, or deleted if nobody has approved it.
+    description beside the approved one. A tool that the server no longer has is off until the server has it
+    again unchanged, or it is deleted if nobody has approved it.
     """
     with transaction.atomic():
         server = ToolServer.objects.select_for_update().filter(pk=server_id, base_url=base_url).first()
@@ -105,6 +106,7 @@ def _update_tool(row: WorkspaceTool, tool: MCPToolDescription) -> bool:
     """Store the description of a tool. Return whether the tool is off from now on because its description has changed."""
     definition = build_definition(tool)
     is_waiting = row.off_reason in (OffReason.CHANGED, OffReason.EDITOR)
+    before = (row.is_enabled, row.off_reason, row.pending)
     if not row.pinned_hash:
         row.pending = definition
         row.apply_definition(definition)
@@ -114,7 +116,7 @@ def _update_tool(row: WorkspaceTool, tool: MCPToolDescription) -> bool:
         row.is_enabled, row.off_reason, row.pending = True, "", None
     elif row.off_reason == OffReason.CHANGED:
         row.pending = definition  # the approved one again; the tool stays off until an editor approves it
-    else:
+    if (row.is_enabled, row.off_reason, row.pending) == before:
         return False
     row.revision += 1
     row.save()

@@ -18,9 +18,9 @@ class MCPTool(StoredTool):
     async def run(self, ctx: ToolContext, args: dict[str, Any]) -> ToolOutput:
         try:
             async with get_call_semaphore():
-                connection = await get_server_access(self.row.server)
+                access = await get_server_access(self.row.server)
                 result = await call_server_tool(
-                    connection.build_server(),
+                    access.build_server(),
                     self.row.remote_name,
                     args,
                     pinned_hash=self.row.pinned_hash,

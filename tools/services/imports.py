@@ -33,8 +33,9 @@ def import_operations(
 ) -> list[WorkspaceTool]:
     """Make tools of operations of a document that was read (`start_reading_document`). Return the new tools.
 
-    The tools that the server has already are compared: one whose definition differs is switched off until an editor approves it,
-    and so is one that the document no longer has. Raises `NotFound`, `Forbidden`, `Invalid`, `Conflict`, `QuotaReached`.
+    The tools that the server has already are compared: one whose definition differs is switched off until an editor approves it;
+    one that the document no longer has is off until a document has it again unchanged. Raises `NotFound`, `Forbidden`, `Invalid`,
+    `Conflict`, `QuotaReached`.
     """
     server = get_server_for(actor, server_id, lock=True)
     if server.kind != ServerKind.OPENAPI:

@@ -48,7 +48,7 @@ MAX_WAIT_SECONDS = 10
 """Seconds within which a worker starts a job."""
 MAX_RUN_SECONDS = 150
 """Seconds after which a running job counts as lost. It is more than `MAX_TIMEOUT_SECONDS` of a tool."""
-READ_SECONDS = 20.0
+FETCH_SECONDS = 20.0
 
 JobKind = Literal["document", "test"]
 
@@ -119,7 +119,7 @@ def get_tool_job(actor: Actor, workspace_id: UUID, job_id: UUID | str) -> ToolJo
         raise NotFound("There is no such job, or it was long ago.")
     limit = {"waiting": MAX_WAIT_SECONDS, "running": MAX_RUN_SECONDS}.get(job.state)
     if limit is not None and time.time() - job.started_at > limit:
-        redis_client.call_or_raise(lambda client: client.delete(_build_lock_key(job.kind, job.person_id)))
+        _release_lock(job)
         raise Unavailable("No worker has answered. Try again in a moment.")
     return job
 
@@ -199,7 +199,7 @@ async def _fetch_document(url: str) -> str:
         url,
         allow_private=settings.ALLOW_PRIVATE_HOSTS,
         headers={"Accept": "application/json, */*;q=0.5"},
-        seconds=READ_SECONDS,
+        seconds=FETCH_SECONDS,
     ) as response:
         if response.status != 200:
             raise InvalidDocument(f"The server did not give the document (HTTP {response.status}).")
@@ -227,7 +227,7 @@ async def _test_tool(job: ToolJob, tool: Tool) -> ToolJob:
 def _store_result(workspace_id: UUID, job: ToolJob) -> None:
     """Release the lock, and store the result of the job. The result of a test is also stored as the state of its server."""
     # The lock is released first: a client that reads that the job is done can start the next one.
-    redis_client.call_or_raise(lambda client: client.delete(_build_lock_key(job.kind, job.person_id)))
+    _release_lock(job)
     if job.kind == "test":
         try:
             ToolServer.objects.filter(tools=job.job_input["tool_id"]).update(
@@ -256,6 +256,14 @@ def _start(actor: Actor, workspace_id: UUID, kind: JobKind, job_input: dict[str,
         redis_client.call_or_raise(lambda client: client.delete(lock))
         raise
     return job
+
+
+def _release_lock(job: ToolJob) -> None:
+    """Release the lock of the job, unless it has expired and a later job has it."""
+    lock = _build_lock_key(job.kind, job.person_id)
+    holder = redis_client.call_or_raise(lambda client: client.get(lock))
+    if holder == job.id.encode():
+        redis_client.call_or_raise(lambda client: client.delete(lock))
 
 
 def _build_job_key(workspace_id: UUID, job_id: UUID | str) -> str:

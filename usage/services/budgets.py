@@ -92,8 +92,8 @@ def _get_subject(workspace: Workspace, scope: BudgetScope, subject_id: UUID | No
 def change_budget(
     actor: Actor, budget_id: UUID, *, limit_micro: int, revision: int, as_operator: bool = False
 ) -> Budget:
-    """Change the limit of a budget. It takes effect at the next call. The editors are warned again if less than `WARNING_SHARE` of
-    the new limit is spent. Raises `NotFound`, `Forbidden`, `Conflict`."""
+    """Change the limit of a budget. It takes effect at the next call. If less than `WARNING_SHARE` of the new limit is spent, the
+    editors are warned again once it is. Raises `NotFound`, `Forbidden`, `Conflict`."""
     budget = _get_budget(actor, budget_id, as_operator=as_operator)
     changed = Budget.objects.filter(pk=budget.pk, revision=revision)
     if not changed.update(limit_micro=limit_micro, revision=F("revision") + 1):
@@ -158,7 +158,7 @@ def set_price(
 
 @transaction.atomic
 def delete_price(actor: Actor, price_id: UUID, *, as_operator: bool = False) -> None:
-    """Delete a price, so that the listed price applies again. Raises `NotFound`, `Forbidden`."""
+    """Delete a price. Then a less specific one that was set applies, else the listed price. Raises `NotFound`, `Forbidden`."""
     price = ModelPrice.objects.filter(pk=price_id).first()
     if price is None:
         raise NotFound(MISSING.format("price"))

@@ -248,7 +248,7 @@ def settle(holder_id: UUID, attempt: int, cost_micro: int) -> None:
 
 @transaction.atomic
 def release_reservations(ids: Sequence[UUID]) -> None:
-    """Release reservations of calls whose cost will never be known, because their process is dead."""
+    """Release reservations of calls whose cost will not be known, because their process is dead or they have expired."""
     if ids:
         _settle("id = ANY(%(ids)s)", {"ids": list(ids)}, 0)
 

@@ -1,4 +1,4 @@
-"""Waking an agent without a message: by hand, and for a schedule."""
+"""Waking an agent by a system message: by hand, and for a schedule."""
 
 from datetime import datetime
 from typing import Any

@@ -65,10 +65,12 @@ class WakeEffect:
 
 def wake_agents(chat: Chat, message: Message) -> list[VersionedRow]:
     """Return the rows that a new message adds: a queued run for each agent that it wakes and, if a limit keeps an agent from
-    being woken by another, a system message. The caller inserts them with the message.
+    being woken by another, a system message. The caller inserts them with the message. For agents whose program runs outside,
+    call the hook `agents_woken_outside` instead.
 
-    A listener of `message_posted`. A run is not inserted when its concurrency key has a queued run, which will read the message.
-    Errors, events, greetings, incomplete messages and acknowledgements of agents wake no agent.
+    A listener of `message_posted`. A run is not inserted when its concurrency key has a queued run in this chat, which will read
+    the message. Errors, events, greetings, incomplete messages, acknowledgements of agents and messages with `wake` `nobody` wake
+    no agent.
     """
     payload, author = message.payload, message.author
     is_silent = payload.get("wake") == "nobody" or payload.get("incomplete") or payload.get("greeting")

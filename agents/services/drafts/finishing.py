@@ -31,8 +31,8 @@ def save_draft(
 ) -> AgentSpec:
     """Save the draft as the next version of the agent, and end the draft.
 
-    Raises `NotFound`, `Forbidden`, `Invalid` and `Conflict`: `stale_revision`, or `stale_base`, with the current production, if
-    that is not `base_version`.
+    Raises `NotFound`, `Forbidden`, `Invalid` and `Conflict`: those of `write_draft`, or `stale_base`, with the current production,
+    if that or the base of the draft is not `base_version`.
     """
     chat, agent = locking.lock_chat_with_agent(actor, chat_id, agent_id, AgentVerb.SAVE)
     draft = locking.lock_draft_of_holder(actor, chat, agent, revision=revision)
@@ -113,7 +113,7 @@ def discard_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int)
 
 @transaction.atomic
 def release_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int | None = None) -> Draft:
-    """Release the edit lock. The content is kept, but a draft that equals production is discarded.
+    """Release the edit lock. The content is kept, but a draft that equals production and was never applied is discarded.
 
     The holder passes the latest `revision`. Without it, the actor must be an operator, who may release any lock: the content is
     kept in any case, and the holder is notified. Raises `NotFound`, `Forbidden`, `Conflict`.

@@ -1,6 +1,6 @@
 """The edit lock of a draft: one holder per draft, one draft per person (EDIT1, EDIT2, EDIT3).
 
-The lock consists of `lock_holder`, `lock_expires_at` and `revision`. Every change of the holder raises the revision, so that the
+The lock consists of `lock_holder`, `lock_expires_at` and `revision`. Whoever acquires the lock raises the revision, so that the
 former holder, or another tab of the same person, can write no more. `chats/services/locking.py` gives the order of locks.
 """
 
@@ -35,8 +35,8 @@ LOCK_DURATION = timedelta(minutes=30)
 def claim_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, content: SpecContent | None = None) -> Draft:
     """Acquire the edit lock of the current draft if it is free, expired or the actor's own, or start a draft if there is none.
 
-    `content` replaces the content of the draft. Raises `NotFound`, `Forbidden` and `Conflict`: `draft_locked`, with the holder in
-    its data, or `other_draft_locked`, with the other draft that the actor edits.
+    `content` replaces the content of the draft. Raises `NotFound`, `Forbidden`, `Invalid` and `Conflict`: `draft_locked`, with the
+    holder in its data, or `other_draft_locked`, with the other draft that the actor edits.
     """
     chat, agent = lock_chat_with_agent(actor, chat_id, agent_id, AgentVerb.EDIT_DRAFT)
     if content is not None:
@@ -125,7 +125,7 @@ def check_holds_no_other_lock(actor: Actor, chat_id: UUID, agent_id: UUID) -> No
     other = locked.exclude(chat_id=chat_id, agent_id=agent_id).first()
     if other is not None:
         load_titles(actor, [other.chat])
-        # Only `data` names the other draft: a merge stores the text of this error, and others read it there.
+        # Only `data` names the other draft, not the text of the error.
         raise Conflict(
             "You are editing another draft.",
             code=Code.OTHER_DRAFT_LOCKED,
@@ -208,7 +208,7 @@ def release_lock(update: RowUpdate[Draft], actor: Actor) -> RowUpdate[Draft]:
 def notify_lock_waiters(draft: Draft, actor: Actor | None) -> None:
     """Notify the people of the waitlist who may still edit the draft: the lock is free. Empty the waitlist.
 
-    People who only requested the draft are not notified. `actor` released the lock, and is None if it expired.
+    People on it who do not want the notice (`wants_notice`) are not notified. `actor` released the lock, and is None if it expired.
     """
     waiters = list(LockWaiter.objects.filter(draft=draft))
     if not waiters:

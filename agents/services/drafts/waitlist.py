@@ -1,6 +1,7 @@
 """The waitlist of a lock: people who wait until they can edit a draft, and may request it from the holder of the lock.
 
-A `LockWaiter` is deleted when the lock ends, for any reason. Its rows are changed only with the chat locked.
+The waitlist is emptied when the lock is free. If the lock passes from one person to the next, only the new holder leaves it. Its
+rows are changed only with the chat locked, unless they are given up because the notification keeps failing.
 """
 
 import logging
@@ -46,7 +47,7 @@ def set_wants_notice(actor: Actor, chat_id: UUID, agent_id: UUID, *, wants_notic
 
 @transaction.atomic
 def request_draft(actor: Actor, chat_id: UUID, agent_id: UUID) -> LockWaiter:
-    """Request the draft from the holder of its lock, and wait for it. A second request during the same lock has no effect.
+    """Request the draft from the holder of its lock, and wait for it. The holder is notified once per lock and person.
 
     Raises `NotFound`, `Forbidden`, and `Conflict` (`draft_yours`, `draft_not_locked`).
     """

@@ -1,4 +1,4 @@
-"""Django's `migrate`, with a check before it: a database that another release has written is refused."""
+"""Django's `migrate`, with a check before it: a database with migrations that this release does not know is refused."""
 
 import gc
 from pathlib import Path

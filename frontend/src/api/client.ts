@@ -185,7 +185,7 @@ export async function unwrap<Answer extends { data?: unknown }>(
   return (await request).data as Exclude<Answer['data'], undefined>
 }
 
-/** Builds the URL of a file, for a link. */
+/** Builds the URL of a GET request, without the origin: for a download link or a picture. */
 export const buildUrl = (
   path: keyof paths,
   params: { path: Record<string, unknown>; query: Record<string, unknown> },

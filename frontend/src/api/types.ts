@@ -132,7 +132,7 @@ export type TimelineRow = Schemas['TimelineRow']
 export type SentRequestRow = Schemas['SentRequestRow']
 export type SentBlockRow = Schemas['SentBlockRow']
 export type ViewpointRow = Schemas['ViewpointRow']
-export type RunOutcome = NonNullable<
+export type RunStateFilter = NonNullable<
   NonNullable<paths['/api/v1/agents/{agent_id}/runs']['get']['parameters']['query']>['state']
 >
 export type Wake = Schemas['WakesRow']

@@ -3,7 +3,7 @@ import type { AgentRow } from '@/api'
 import { ScheduleTab } from '@/features/schedules'
 import { useShell } from './ShellContext'
 
-/** The schedules of an agent. Editors may add some. There is no verb for it: `set_budgets` shows who is an editor. */
+/** The schedules of an agent. Editors may add some. Chats have no `verbs`, so `set_budgets` shows who is an editor. */
 export function AgentScheduleTab({ agent }: { agent: AgentRow }) {
   const { workspace } = useShell()
   return (

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { actionIds, actions } from '@/lib/actions'
-import { areLettersOn, formatKeys, LETTERS_KEY } from '@/lib/keys'
+import { areSingleKeysOn, formatKeys, SINGLE_KEYS_KEY } from '@/lib/keys'
 import { type PlainTextKey, useTexts } from '@/lib/language'
 import { writeStored } from '@/lib/storage'
 import blocks from '@/ui/blocks.module.css'
@@ -20,10 +20,10 @@ function groupKeysByRow(): Map<PlainTextKey, string[]> {
 
 export function KeysDialog({ onClose }: { onClose(): void }) {
   const { t } = useTexts()
-  const [isLettersOn, setLettersOn] = useState(areLettersOn)
+  const [isLettersOn, setLettersOn] = useState(areSingleKeysOn)
   const handleLettersChange = (on: boolean) => {
     setLettersOn(on)
-    writeStored(LETTERS_KEY, on)
+    writeStored(SINGLE_KEYS_KEY, on)
   }
   return (
     <Dialog open onOpenChange={onClose} title={t('keys')}>

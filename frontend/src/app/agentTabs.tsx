@@ -15,7 +15,7 @@ interface AgentTab {
   /** The last part of its address; the first tab has none. */
   id: string
   label: PlainTextKey
-  /** Use `lazy` of `ui/lazy.tsx` for all tabs but the first. */
+  /** A `lazy` component (`ui/lazy.tsx`), or a small one that shows a `lazy` page of a feature. */
   content: ComponentType<{ agent: AgentRow }>
   /** Whether the reader sees the tab; by default everybody does. */
   isVisible?(agent: AgentRow): boolean

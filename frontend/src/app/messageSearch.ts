@@ -18,7 +18,7 @@ interface MessageSearch {
   showMore: (() => void) | null
 }
 
-/** Returns whether a text is worth a search: two letters, or one character of a script without spaces. */
+/** Returns whether a text is worth a search: two letters or digits in a row, or one Chinese or Japanese character. */
 const isSearchable = (text: string) =>
   /[\p{L}\p{N}]{2}|\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}/u.test(text)
 

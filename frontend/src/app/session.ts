@@ -51,7 +51,7 @@ function startSession(person: string, isViewing: boolean): void {
 
 const buildSignInPath = () => `/sign-in?next=${encodeURIComponent(location.pathname + location.search + location.hash)}`
 
-/** Clears all data of this person and leaves the page. */
+/** Ends the socket, clears what was read, and leaves the page. What the browser stores for this person stays. */
 function endSession(client: QueryClient, to: string): void {
   if (session.hasEnded) return
   session.hasEnded = true

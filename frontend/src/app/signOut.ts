@@ -4,7 +4,7 @@ import { getErrorText } from '@/lib/errors'
 import { showToast } from '@/ui/toast'
 import { endSessionAfterSignOut } from './session'
 
-/** Sign out of this browser; nothing of the person stays on the page. */
+/** Returns a function that signs out of this browser; nothing of the person stays on the page. */
 export function useSignOut(): () => void {
   const client = useQueryClient()
   const leave = async () => {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { userEvent } from 'vitest/browser'
 import { render } from 'vitest-browser-react'
 import { type ActionId, findActionHandler, useActions, useShortcuts } from './actions'
-import { LETTERS_KEY } from './keys'
+import { SINGLE_KEYS_KEY } from './keys'
 import { setStorageOwner, writeStored } from './storage'
 
 const run = vi.fn<(id: ActionId) => unknown>()
@@ -38,10 +38,10 @@ it('ignores single letters in fields and dialogs, and when they are turned off',
   expect(listRun()).toEqual(['palette.open'])
   await expect.element(screen.getByLabelText('text')).toHaveValue('r')
   ;(document.activeElement as HTMLElement).blur()
-  writeStored(LETTERS_KEY, false)
+  writeStored(SINGLE_KEYS_KEY, false)
   await userEvent.keyboard('r')
   expect(listRun()).toEqual(['palette.open'])
-  writeStored(LETTERS_KEY, true)
+  writeStored(SINGLE_KEYS_KEY, true)
   await userEvent.keyboard('r')
   expect(listRun()).toEqual(['palette.open', 'message.reply'])
   await render(<div role="dialog" aria-label="Dialog" />)

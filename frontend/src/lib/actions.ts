@@ -4,7 +4,7 @@
  */
 import { useEffect } from 'react'
 import { tinykeys } from 'tinykeys'
-import { areLettersOn, formatKeys, isForScreen } from './keys'
+import { areSingleKeysOn, formatKeys, isForScreen } from './keys'
 import type { PlainTextKey } from './language'
 import { useLatest } from './latest'
 
@@ -114,8 +114,8 @@ const SEQUENCE_MS = 1_500
 const isSingleCharacter = ({ key, ctrlKey, metaKey, altKey }: KeyboardEvent) =>
   key.length === 1 && !(ctrlKey || metaKey || altKey)
 
-/** Returns whether keys without a modifier run actions now: the reader has not turned them off, and no field receives them. */
-const areSingleKeysBound = (event: KeyboardEvent) => areLettersOn() && isForScreen(event)
+/** Returns whether single characters run actions now: they are turned on, and no field or dialog receives them. */
+const areSingleKeysBound = (event: KeyboardEvent) => areSingleKeysOn() && isForScreen(event)
 
 function runFirstAction(ids: readonly ActionId[], event: KeyboardEvent): void {
   for (const id of ids) {

@@ -61,7 +61,7 @@ export const isForScreen = (event: KeyboardEvent) =>
 export const isComposing = (event: { nativeEvent: KeyboardEvent }) =>
   event.nativeEvent.isComposing || event.nativeEvent.keyCode === 229
 
-/** The storage key of whether single-letter keys are on. They can be turned off in the keys dialog. */
-export const LETTERS_KEY = 'atelier.letters'
+/** The storage key of whether single characters (`j`, `?`) are shortcuts. They can be turned off in the keys dialog. */
+export const SINGLE_KEYS_KEY = 'atelier.letters'
 
-export const areLettersOn = () => readStored(LETTERS_KEY, true)
+export const areSingleKeysOn = () => readStored(SINGLE_KEYS_KEY, true)

@@ -65,7 +65,7 @@ export interface Texts {
 }
 
 let loaded: Record<string, string> = {}
-let hasLazyTexts = false
+let needsLazyTexts = false
 let plural = new Intl.PluralRules('en')
 const current = observable<Texts>({ t, rich, language: tags.en })
 /** Cache of the texts without values in the current language, since most are read on every render. */
@@ -73,7 +73,7 @@ const plainTexts = new Map<string, string>()
 
 export async function loadLanguage(language: Language): Promise<void> {
   const first = await loaders[language].first()
-  const lazy = hasLazyTexts ? await loaders[language].lazy() : null
+  const lazy = needsLazyTexts ? await loaders[language].lazy() : null
   const tag = tags[language]
   loaded = { ...first.default, ...lazy?.default }
   plural = new Intl.PluralRules(tag)
@@ -84,10 +84,10 @@ export async function loadLanguage(language: Language): Promise<void> {
 
 /** Loads the texts that the first page does without. Raises an error if the file is missing, as `import()` does. */
 export async function loadLazyTexts(): Promise<void> {
-  hasLazyTexts = true
+  needsLazyTexts = true
   const language = currentLanguage()
   const lazy = await loaders[language].lazy()
-  // Another language has been chosen meanwhile: `loadLanguage` loaded these texts, too.
+  // If another language has been chosen meanwhile, `loadLanguage` has loaded its lazy texts, too.
   if (language === currentLanguage()) Object.assign(loaded, lazy.default)
 }
 

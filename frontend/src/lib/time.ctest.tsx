@@ -11,4 +11,10 @@ describe('formatted numbers and times', () => {
     const ago = (seconds: number) => formatRelative(new Date(now - seconds * 1_000).toISOString(), now)
     expect([ago(0), ago(59), ago(60)]).toEqual(['just now', 'just now', '1 min. ago'])
   })
+
+  it('count days by midnights', () => {
+    const now = new Date(2026, 10, 25, 10).getTime()
+    const format = (day: number, hour: number) => formatRelative(new Date(2026, 10, day, hour).toISOString(), now)
+    expect([format(24, 9), format(23, 11), format(23, 9)]).toEqual(['yesterday', '2 days ago', '2 days ago'])
+  })
 })

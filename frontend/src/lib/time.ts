@@ -66,17 +66,22 @@ export const isFuture = (iso: string | null | undefined, now = Date.now()) =>
 /** Returns a key that is the same for all times of one local day. */
 export const getDayKey = (iso: string) => new Date(iso).toDateString()
 
+/** Returns how many midnights are between two times. */
+function countDays(from: Date, to: Date): number {
+  const getMidnight = (date: Date) => new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime()
+  return Math.round((getMidnight(to) - getMidnight(from)) / 86_400_000)
+}
+
 /** Formats a day: "Today", "Yesterday", or the full date. */
 export function formatDay(iso: string, now = new Date()): string {
   const day = new Date(iso)
-  const getMidnight = (date: Date) => new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime()
-  const daysAgo = Math.round((getMidnight(now) - getMidnight(day)) / 86_400_000)
+  const daysAgo = countDays(day, now)
   if (daysAgo === 0 || daysAgo === 1) return capitalize(getRelativeFormat({ numeric: 'auto' }).format(-daysAgo, 'day'))
   const year = day.getFullYear() === now.getFullYear() ? {} : { year: 'numeric' as const }
   return addSpacing(getDateFormat({ weekday: 'long', day: 'numeric', month: 'long', ...year }).format(day))
 }
 
-/** Formats how long ago a time was, in the largest unit that fits: "just now", "5 min. ago", "yesterday". */
+/** Formats how long ago a time was: "just now", "5 min. ago", "yesterday"; after 30 days, its date. */
 export function formatRelative(iso: string, now = Date.now()): string {
   const seconds = Math.max(0, now - Date.parse(iso)) / 1_000
   const units = [
@@ -88,12 +93,13 @@ export function formatRelative(iso: string, now = Date.now()): string {
   if (unit === 'second') return t('justNow')
   if (unit === 'day' && seconds >= 30 * 86_400) return formatShortDate(iso)
   const relative = getRelativeFormat({ numeric: 'auto', style: 'short' })
-  return addSpacing(relative.format(-Math.floor(seconds / size), unit))
+  const count = unit === 'day' ? countDays(new Date(iso), new Date(now)) : Math.floor(seconds / size)
+  return addSpacing(relative.format(-count, unit))
 }
 
 const capitalize = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
-export const isSameMoment = (a: string, b: string, minutes: number) =>
+export const isWithinMinutes = (a: string, b: string, minutes: number) =>
   Math.abs(Date.parse(a) - Date.parse(b)) < minutes * 60_000
 
 export function formatNumber(value: number): string {

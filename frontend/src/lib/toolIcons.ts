@@ -34,5 +34,5 @@ const icons: Record<string, LucideIcon> = {
   [DELEGATE]: Workflow,
 }
 
-/** Returns the icon of a tool, by its name; that of any other tool is a wrench. */
+/** Returns the icon of a tool, by its name; a wrench for a tool that has no icon of its own. */
 export const getToolIcon = (tool: string): LucideIcon => icons[tool] ?? (getCalledAgentId(tool) ? Workflow : Wrench)

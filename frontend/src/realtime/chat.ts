@@ -77,8 +77,8 @@ type TableName = 'messages' | 'participants' | 'drafts' | 'runs'
 type Row<N extends TableName> = Tables[N] extends Rows<infer T> ? T : never
 
 /**
- * Builds the tables of the next state. A table is copied when its first row changes, so that the tables of the previous state stay
- * unchanged.
+ * Builds the tables of the next state. A table is copied at the first change of any of its rows, so that the tables of
+ * the previous state stay unchanged.
  */
 class TablesBuilder {
   readonly tables: Tables
@@ -130,6 +130,7 @@ class TablesBuilder {
     return true
   }
 
+  /** Returns whether the row is in its table. Always true for a message, because older messages may not be loaded. */
   has(row: AnyRow): boolean {
     if (row.kind === 'message' || row.kind === 'chat') return true
     return this.tables[`${row.kind}s`].has(row.id)
@@ -180,7 +181,10 @@ function updateLog(log: readonly MessageRow[], rows: readonly MessageRow[]): Mes
 const isSameContent = (row: AnyRow, known: AnyRow | undefined) =>
   known !== undefined && row.version === known.version && JSON.stringify(row) === JSON.stringify(known)
 
-/** Returns whether `row` is newer than `known`. An autosave increases only the revision of a draft. */
+/**
+ * Returns whether `row` is newer than `known`; for two rows of one version, `replacesSameVersion`. An autosave increases
+ * only the revision of a draft.
+ */
 function isNewer(row: AnyRow, known: AnyRow | undefined, replacesSameVersion: boolean): boolean {
   if (!known || row.version !== known.version) return !known || row.version > known.version
   if (row.kind === 'draft' && known.kind === 'draft' && row.revision !== known.revision)
@@ -188,7 +192,7 @@ function isNewer(row: AnyRow, known: AnyRow | undefined, replacesSameVersion: bo
   return replacesSameVersion
 }
 
-/** Returns the streaming texts that no durable row has replaced yet. */
+/** Returns the streaming texts without those of stored messages, of ended runs and of earlier attempts. */
 function filterStreaming(streaming: ChatState['streaming'], tables: Tables): ChatState['streaming'] {
   const left = new Map<string, readonly StreamingText[]>()
   let isUnchanged = true
@@ -250,7 +254,10 @@ export function applyRows(state: ChatState, rows: readonly AnyRow[]): ChatState 
   return applyChanges(state, { type: 'changes', topic: '', after: version, version, rows: [...rows] })
 }
 
-/** Removes rows that a snapshot does not contain: it has all rows but messages. */
+/**
+ * Removes the rows that a reply to `subscribe` lacks: it always has all participants, current drafts and active runs.
+ * Messages are removed only if it is a snapshot.
+ */
 function removeMissing(state: ChatState, frame: Subscribed): TablesBuilder {
   const next = new TablesBuilder(state)
   const idsInFrame = new Set(frame.rows.map(row => row.id))

@@ -45,7 +45,7 @@ function scheduleCatchUp(topic: string): void {
   const catchUp = () => {
     catchUpTimers.delete(topic)
     const chat = chatStates.get().get(topic)
-    // A chat that is not open needs no catch-up: opening it reads it whole.
+    // A chat that is not open needs no catch-up: opening it subscribes, which reads what it has missed.
     if (!chat || !isBehind(chat) || !socket.isSubscribed(topic)) return
     socket.sendSubscribe(topic) // the answer has the rows that changed since those in the store
     scheduleCatchUp(topic)
@@ -89,7 +89,7 @@ export function useTopic(topic: Topic | null): void {
   }, [topic])
 }
 
-/** Remembers that a chat was left, and drops chats that were left long ago: a tab may stay open for weeks. */
+/** Remembers that a chat was left. Of many such chats, drops those left longest ago: a tab may stay open for weeks. */
 function handleLeave(topic: Topic): void {
   const before = chatStates.get()
   const order = [...leftTopics.filter(other => other !== topic), topic]

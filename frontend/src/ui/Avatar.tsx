@@ -24,7 +24,7 @@ export const colors = [1, 2, 3, 4, 5] as const
 interface AvatarProps {
   id: string
   name: string
-  /** Without it, the avatar is derived from the id. */
+  /** Without it, the avatar is derived from the id and, for a person, the initial of the name. */
   avatar?: AvatarData | null | undefined
   /** Square for agents, round for people. */
   square: boolean

@@ -61,17 +61,17 @@ export function AvatarPicker({ id, name, avatar, square, canClear, onChange }: A
                   <Avatar id={id} name={name} avatar={{ ...letter, color }} square={square} size="m" />
                 </button>
               ))}
-              {canClear && avatar ? (
-                <button
-                  type="button"
-                  data-slot="button"
-                  className={cx(buttonStyles.btn, buttonStyles.xs, 'end')}
-                  onClick={() => choose(null)}
-                >
-                  {t('avatar.none')}
-                </button>
-              ) : null}
             </fieldset>
+          ) : null}
+          {canClear && avatar ? (
+            <button
+              type="button"
+              data-slot="button"
+              className={cx(buttonStyles.btn, buttonStyles.xs, 'end')}
+              onClick={() => choose(null)}
+            >
+              {t('avatar.none')}
+            </button>
           ) : null}
           <fieldset className={styles.emojis} aria-label={t('avatar.emoji')}>
             {emojis.map(emoji => (

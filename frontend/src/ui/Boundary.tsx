@@ -13,7 +13,7 @@ interface BoundaryProps {
   resetKeys?: readonly unknown[]
 }
 
-/** An error boundary around a part of the page, which shows the source text of the part or a notice. */
+/** An error boundary around a part of the page, which shows a notice and, if it has one, the source text of the part. */
 export function Boundary({ children, text, resetKeys }: BoundaryProps) {
   const fallback = ({ resetErrorBoundary }: FallbackProps) => <Notice text={text} onRetry={resetErrorBoundary} />
   return (

@@ -23,8 +23,8 @@ interface TooltipProps {
 const DELAY_MS = 300
 
 /**
- * A tooltip of a control, shown on hover, keyboard focus and tap. The code that positions it is loaded with the first tooltip, because
- * most buttons have one.
+ * A tooltip of a control, shown on hover, keyboard focus and tap. The code that positions it is loaded when the first
+ * one is shown, because `Button`, which is on every page, contains this component.
  */
 export function Tooltip({ text, children }: TooltipProps) {
   const id = useId()

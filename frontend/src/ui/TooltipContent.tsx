@@ -1,4 +1,4 @@
-/** The text of a tooltip, built on internal parts of Radix. It is loaded with the first tooltip. */
+/** The text of a tooltip, built on internal parts of Radix. It is loaded when the first one is shown. */
 
 import { Portal } from 'radix-ui'
 import { DismissableLayer, Popper } from 'radix-ui/internal'

@@ -9,7 +9,7 @@ interface Part<P> {
 }
 
 interface Options<P> {
-  /** Rendered if the file is missing and a reload of the page would lose input. */
+  /** Rendered if the file is missing and the page is not reloaded, for example because input would be lost. */
   fallback?: ComponentType<P>
   /** Whether the part has texts that the first page lacks. */
   hasLazyTexts?: boolean

@@ -22,7 +22,7 @@ export const toastRegion = observable<HTMLElement | null>(null)
 
 let lastId = 0
 
-/** Shows a text for a while, with an action such as undo. A text that is already shown is not shown twice. */
+/** Shows a text for a while, with an action such as undo. A text that is shown without an action is not shown twice. */
 export function showToast(text: string, action?: Action): void {
   lastId += 1
   const others = (toasts.get() ?? []).filter(toast => toast.text !== text || toast.action)

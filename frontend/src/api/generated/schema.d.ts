@@ -2914,7 +2914,7 @@ export interface components {
             type: "APPROVAL_ASKED";
             version: number;
         };
-        /** @description What came of an approval, and by whom; no actor if it expired. `arguments`: those of the decision, if they were edited. */
+        /** @description What came of an approval, and by whom; no actor if it expired or its run ended. `arguments`: the edited ones, if any. */
         ApprovalDecidedPayload: {
             /** @default null */
             actor_id?: string | null;
@@ -2970,7 +2970,7 @@ export interface components {
             version: number;
         };
         /**
-         * @description A call of a tool that waits for a person, or a question of an agent. `decision` is null until a person decides.
+         * @description A call of a tool that waits for a person, or a question of an agent. `decision` is null as long as it waits.
          *
          *     The message with the same id shows it in its chat. `arguments` are the model's own JSON text, `decided_arguments` those of the
          *     decision, if they were edited.
@@ -4278,7 +4278,7 @@ export interface components {
         LockWaiterBodyRequest: {
             wants_notice: boolean;
         };
-        /** @description Whether the reader is notified when the lock of a draft is released, and when they requested the draft. */
+        /** @description Whether the reader is notified when the lock of a draft ends, and when they requested the draft. */
         LockWaiterRow: {
             requested_at: string | null;
             wants_notice: boolean;
@@ -4543,7 +4543,7 @@ export interface components {
             provider: string;
             revision: number;
         };
-        /** @description The model of a workspace's agents. The key is write-only: only its last four characters are returned. */
+        /** @description The model of a workspace's agents, of a person, or for embeddings. Of its key, only the last four characters are returned. */
         ModelRow: {
             /** @default null */
             api_base: string | null;
@@ -5479,7 +5479,7 @@ export interface components {
             /** @default  */
             reason?: string;
         };
-        /** @description An answer of a version of an agent, in a chat that the reader is in. */
+        /** @description A run by which a version of an agent answered, in a chat that the reader may read. `excerpt`: of its last text, if any. */
         ReplyRow: {
             /** Format: uuid */
             chat_id: string;
@@ -5515,12 +5515,12 @@ export interface components {
          */
         ReportState: "open" | "closed";
         /**
-         * @description Which messages of a chat an agent answers: those that mention it or reply to it, all, or none.
+         * @description Which messages of a chat an agent answers: mentions of it and replies of people to it; also all others of people; or none.
          * @enum {string}
          */
         ResponseMode: "mentions" | "always" | "never";
         /**
-         * @description Which messages of a chat an agent answers: those that mention it or reply to it, all, or none.
+         * @description Which messages of a chat an agent answers: mentions of it and replies of people to it; also all others of people; or none.
          * @enum {string}
          */
         ResponseModeRequest: "mentions" | "always" | "never";
@@ -6035,8 +6035,8 @@ export interface components {
          *     the client's version.
          *
          *     `rows` always include the chat, its participants, current drafts and active runs. They also include messages: the newest page in
-         *     a snapshot, else the changed ones. `has_older`: there are messages before the oldest one of a snapshot.
-         *     `present`: the people who have the chat open.
+         *     a snapshot, else the changed ones, then also with drafts and runs that have ended since. `has_older`: there are messages before
+         *     the oldest one of a snapshot. `present`: the people who have the chat open.
          */
         Subscribed: {
             /** @default false */
@@ -6289,8 +6289,8 @@ export interface components {
         /**
          * @description A text of a person or an agent.
          *
-         *     `incomplete`: the model's stream broke off, or the run was stopped, after this much. `answers` is the message that
-         *     started the run; `answered_ids` are all messages that address the agent and that the run had read, if there are several.
+         *     `incomplete`: the text ends here because the model's stream broke off or reached a limit, or the run was stopped. `answers` is
+         *     the message that started the run; `answered_ids` are all messages that address the agent and that the run had read, if several.
          *     `memory`: what the run has read of the agent's memory, if anything. `sent_by_run_id`: if an agent sent this text by a tool while
          *     it worked in another chat, its run there.
          */
@@ -6361,9 +6361,9 @@ export interface components {
          * @description A part of a run: why it woke, a request to a model (`model`), a call of a tool, the run of a sub-agent, the time in which it
          *     waited for a person, a message or a wake that it read meanwhile, or its end.
          *
-         *     `depth`: 0 for the run itself, 1 for its sub-agents, and so on. `seconds` is null while it lasts. `request_id`: the ledger entry
-         *     of a request; `has_request`: what was sent is stored. `number` is the number of the step. `name`: of a wake that was read, its
-         *     reason.
+         *     `depth`: 0 for the parts of the run itself (also for the runs of its sub-agents), 1 for the parts of these, and so on. `seconds`
+         *     is null while it lasts, and if no time is known. `request_id`: the ledger entry of a request; `has_request`: what was sent is
+         *     stored. `number` is the number of the step. `name`: of the model, tool or agent; of a wake that was read, its reason.
          */
         TimelineRow: {
             /** Format: date-time */
@@ -6423,7 +6423,7 @@ export interface components {
             effect: "read" | "write";
             hash: string;
         };
-        /** @description One call as the model made it, in the shape of OpenAI's `tool_calls`. `arguments` is the model's own JSON text. */
+        /** @description One call of a tool, as the model made it, with our id of the call. `arguments` is the model's own JSON text. */
         ToolCallPayload: {
             arguments: string;
             call_id: string;
@@ -6838,7 +6838,7 @@ export interface components {
             unread: number;
         };
         /**
-         * @description What an agent sees: its chats that the reader is in too, and how many others there are. `last_request_id` and `last_run_id`:
+         * @description What an agent sees: its chats that the reader may read, and how many others there are. `last_request_id` and `last_run_id`:
          *     of its last answer in these chats.
          */
         ViewpointRow: {

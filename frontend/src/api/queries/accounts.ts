@@ -27,7 +27,7 @@ export const useSignUpMode = () =>
 
 export const confirmEmail = (key: string) => unwrap(rest.POST('/api/v1/email-confirmations', { body: { key } }))
 
-/** Starts a change of email. It takes effect when the link sent to the new one is opened. */
+/** Starts a change of email. It takes effect when it is confirmed on the page of the link sent to the new one. */
 export function useStartEmailChange() {
   const client = useQueryClient()
   return useAction({

@@ -84,7 +84,7 @@ export const createChat = (workspaceId: string, body: BodyOf<'/api/v1/workspaces
 
 export const renameChat = (id: string, title: string) =>
   unwrap(rest.PATCH('/api/v1/chats/{chat_id}', { params: { path: { chat_id: id } }, body: { title } }))
-/** Opens the direct chat with a person or an agent, and returns its summary. */
+/** Opens the direct chat with a person or an agent, and returns its row in the list of chats. */
 export const openDirectChat = (workspaceId: string, actorId: string) =>
   unwrap(
     rest.POST('/api/v1/workspaces/{workspace_id}/direct-chats', {

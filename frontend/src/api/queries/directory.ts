@@ -163,7 +163,7 @@ type UpdatePublicationInput = BodyOf<'/api/v1/agents/{agent_id}/publication', 'p
 export const publishAgent = (agentId: string, body: PublishInput) =>
   unwrap(rest.POST('/api/v1/agents/{agent_id}/publish', { params: { path: { agent_id: agentId } }, body }))
 
-/** Publishes the next version of the public agent of an agent. */
+/** Updates the public copy of an agent: its listing and, if the content has changed, its version. */
 export const updatePublication = (agentId: string, body: UpdatePublicationInput) =>
   unwrap(rest.PUT('/api/v1/agents/{agent_id}/publication', { params: { path: { agent_id: agentId } }, body }))
 

@@ -1,13 +1,13 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { rest, unwrap } from '../client'
-import type { RunOutcome } from '../types'
+import type { RunStateFilter } from '../types'
 import { keys } from './keys'
 import { buildPageQuery } from './pages'
 
 /** How often a run that has not ended is read again, in milliseconds. */
 const LIVE_INTERVAL = 2_000
 
-export const useAgentRuns = (agentId: string, filter: { chat: string; state: RunOutcome }) =>
+export const useAgentRuns = (agentId: string, filter: { chat: string; state: RunStateFilter }) =>
   useInfiniteQuery({
     queryKey: [...keys.agentRuns(agentId), filter],
     queryFn: ({ pageParam, signal }) =>
@@ -30,7 +30,7 @@ export const useAgentRuns = (agentId: string, filter: { chat: string; state: Run
     staleTime: 0,
   })
 
-/** Reads a run with its parts. A run that has not ended is read again and again. */
+/** Reads a run with the parts of its timeline. A run that has not ended is read again and again. */
 export const useRunInspection = (runId: string) =>
   useQuery({
     queryKey: keys.runInspection(runId),

@@ -9,7 +9,7 @@ import { fetchAllPages } from './pages'
 /** Builds the path parameters of the draft of one agent in one chat. */
 const draftParams = (chatId: string, agentId: string) => ({ params: { path: { chat_id: chatId, agent_id: agentId } } })
 
-/** With `revision` null, the write acquires the edit lock, which must be free. `caret` counts characters from the start of the prompt. */
+/** With `revision` null, the write acquires the lock unless another person holds it. `caret` counts UTF-16 units. */
 export interface DraftWrite extends BodyOf<'/api/v1/chats/{chat_id}/agents/{agent_id}/draft', 'put'> {
   content?: SpecContent
 }

@@ -80,7 +80,7 @@ export class Autosave {
     return this.state.lost ? null : this.state.revision
   }
 
-  /** Marks the unsaved text as lost, because the edit lock was lost. */
+  /** Marks the unsaved text as lost: the edit lock was lost, or the server refused the write for good. */
   markLost(code: LostCode, by: string | null): void {
     clearTimeout(this.timer)
     if (this.state.lost || this.state.status === 'saved') return

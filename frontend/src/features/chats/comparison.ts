@@ -13,7 +13,7 @@ export function isComparison(row: MessageRow): row is ComparisonRow {
   return typeof production?.run_id === 'string' && typeof draft?.run_id === 'string' && Array.isArray(votes)
 }
 
-/** Returns the id of the run of a message. A message about the end of a run has it in the payload. */
+/** Returns the id of the run of a message, or an empty text. A message about the end of a run has it in the payload. */
 export const getRunId = (row: MessageRow) => row.run_id ?? ('run_id' in row.payload ? row.payload.run_id : null) ?? ''
 export const getStamp = (row: MessageRow): Stamp | null => ('stamp' in row.payload ? row.payload.stamp : null) ?? null
 
@@ -51,8 +51,8 @@ interface SideState {
 }
 
 /**
- * Returns when a side started and ended. A finished side is timed by the messages alone, so that every tab shows the
- * same; `from` is null if its start is not known.
+ * Returns when a side started and ended. A finished side is timed by its messages, if it has any, so that every tab shows
+ * the same; `from` is null if its start is not known.
  */
 export function getSideTimes({ isWorking, isRetried, run, rows, at }: SideState): {
   from: string | null

@@ -1,10 +1,10 @@
 /** Which system messages are hidden, and which are grouped. Pure functions. */
 import type { MessageRow, SystemMessageRow } from '@/api'
-import { isSameMoment } from '@/lib/time'
+import { isWithinMinutes } from '@/lib/time'
 
 /**
  * Returns whether a system message is hidden: the start or the lock of a draft, which the workshop shows, unless an
- * agent caused it (`via`); or the end of a draft that was never applied.
+ * agent caused it (`via`); or the discarding of a draft that was never applied.
  */
 export function isHiddenMessage(row: MessageRow): boolean {
   switch (row.type) {
@@ -50,6 +50,6 @@ export function isSameAction(rows: readonly SystemMessageRow[], row: SystemMessa
     isSameTarget(before, row) &&
     !before.payload.mention_only_id &&
     !row.payload.mention_only_id &&
-    isSameMoment(first.created_at, row.created_at, isBeginning ? BEGINNING_MINUTES : GROUP_MINUTES)
+    isWithinMinutes(first.created_at, row.created_at, isBeginning ? BEGINNING_MINUTES : GROUP_MINUTES)
   )
 }

@@ -46,7 +46,7 @@ const selectTitle = (chat: ChatState) =>
         .map(participant => participant.actor.name)
         .join(' · ')
     : (chat.chat?.title ?? null)
-/** Returns the title of the chat; until the chat is loaded, the one in the list of chats. */
+/** Returns the title of the chat; for a direct chat, and until the chat is loaded, the one in the list of chats. */
 export const useChatTitle = (chatId: string, summary: ListedChatRow | undefined): string =>
   useChatSelector(chatId, selectTitle) || summary?.chat.title || ''
 
@@ -62,7 +62,7 @@ const selectIsBetweenAgents = (chat: ChatState) => chat.chat?.is_between_agents 
 export const useIsBetweenAgents = (chatId: string): boolean => useChatSelector(chatId, selectIsBetweenAgents)
 
 const selectIsClosed = (chat: ChatState) => chat.closed
-/** Returns whether this person is not, or no longer, in the chat. */
+/** Returns whether this person may not, or no longer, see the chat. */
 export const useIsClosed = (chatId: string): boolean => useChatSelector(chatId, selectIsClosed)
 
 const selectActiveRuns = (chat: ChatState) => [...chat.runs.values()].filter(isActive)
@@ -207,7 +207,7 @@ export function useFindActor(chatId: string, workspaceId: string): FindActor {
 
 const participantsOf = (chat: ChatState) => chat.participants
 
-/** Returns a function that finds the name for the handle of a participant. */
+/** Returns a function that finds the name for the handle of a participant, also of one who has left, or for `all`. */
 export function useFindName(findActor: FindActor, chatId: string, me: string): FindName {
   const participants = useChatSelector(chatId, participantsOf)
   const { t } = useTexts()

@@ -9,6 +9,6 @@ const MAX_LENGTH = 400
 const getMessageText = (row: MessageRow): string =>
   row.type === 'FILE_MESSAGE' ? row.payload.name : 'text' in row.payload ? (row.payload.text ?? '') : ''
 
-/** Formats a message as one line, with names instead of handles. */
+/** Returns the start of a message's text for one line, with names instead of handles. Line breaks are kept. */
 export const formatMessageLine = (row: MessageRow, names: FindName): string =>
   replaceHandlesByNames(getMessageText(row), names).slice(0, MAX_LENGTH)

@@ -4,7 +4,7 @@
  */
 import { type FocusEvent, type KeyboardEvent, type RefObject, useCallback, useMemo, useRef, useState } from 'react'
 import type { VirtualizerHandle } from 'virtua'
-import { areLettersOn, isInTextField } from '@/lib/keys'
+import { areSingleKeysOn, isInTextField } from '@/lib/keys'
 import type { Item } from './timeline'
 import { runWhenRendered } from './whenDrawn'
 
@@ -146,7 +146,7 @@ const hasAnyModifier = (event: KeyboardEvent) => event.ctrlKey || event.metaKey 
 
 /** Returns the index to which a key moves; -1 for none, null if the key does not move. */
 function getTargetIndex(key: string, items: readonly Item[], at: number): number | null {
-  const letter = areLettersOn() ? key : ''
+  const letter = areSingleKeysOn() ? key : ''
   if (key === 'ArrowDown' || letter === 'j')
     return at < 0 ? findNextIndex(items, items.length, -1) : findNextIndex(items, at, 1)
   if (key === 'ArrowUp' || letter === 'k') return findNextIndex(items, at < 0 ? items.length : at, -1)

@@ -2,7 +2,7 @@
 import type { ComparisonRow, FileMessageRow, MessageRow, RunRow, SystemMessageRow, TextMessageRow } from '@/api'
 import { getTimeOfId } from '@/lib/ids'
 import { sameItems } from '@/lib/sameItems'
-import { getDayKey, isSameMoment } from '@/lib/time'
+import { getDayKey, isWithinMinutes } from '@/lib/time'
 import { getRunId, groupAnswers, isComparison } from './comparison'
 import { isHiddenMessage, isSameAction } from './groupedMessages'
 import type { Unsent } from './outbox'
@@ -43,7 +43,7 @@ export type Item =
   /** `row` is the first of `rows`, which are shown as one. */
   | { kind: 'system'; key: string; row: SystemMessageRow; rows: readonly SystemMessageRow[] }
 
-/** Returns the last `seq` of the messages of an item; 0 for one without a message. */
+/** Returns the last `seq` of an item, without answers of a comparison and rows of sub-agents; 0 if it has none. */
 export function getLastSeq(item: Item | undefined): number {
   switch (item?.kind) {
     case 'message':
@@ -127,7 +127,7 @@ const unreadTypes = new Set<MessageRow['type']>(['TEXT_MESSAGE', 'FILE_MESSAGE',
 const GROUP_MINUTES = 5
 /** Messages are sorted by `seq`; their times may differ from that order by this much, in ms. */
 const MAX_DISORDER_MS = 60_000
-/** A reply up to this many items below its question does not quote it. */
+/** A reply with more items than this between it and its question quotes the question. */
 const MAX_ITEMS_TO_QUESTION = 6
 /** Number of consecutive messages after which the author is shown again. */
 const GROUP_SIZE = 15
@@ -235,7 +235,7 @@ function placeSubAgents(items: readonly Item[], { byCaller }: NestedRows): Item[
   })
 }
 
-/** Extends the base by the next rows; returns null if there is a comparison among them. */
+/** Extends the base by the next rows; returns null if a comparison is among them, or has answers on both sides then. */
 function extendBase(base: Base, messages: readonly MessageRow[], length: number): Base | null {
   const from = base.messages.length
   if (groupAnswers(messages.slice(from, length)).size > 0) return null
@@ -299,7 +299,7 @@ function continuesGroup(before: Item, item: Extract<Item, { kind: 'message' | 'u
   return (
     before.kind === 'message' &&
     before.row.author_id === author &&
-    isSameMoment(before.row.created_at, at, GROUP_MINUTES)
+    isWithinMinutes(before.row.created_at, at, GROUP_MINUTES)
   )
 }
 
@@ -318,7 +318,7 @@ class Builder {
   private sections = new Map<string, number>()
   /** The time of the last tool response of each run: the next step begins then. */
   private responses = new Map<string, number>()
-  /** The times of the messages of people and of comparisons. */
+  /** The times of comparisons, and of texts and files that are not in a reply. */
   private messageTimes: number[] = []
   /** The replies created by this builder; those of another builder are never modified. */
   private readonly ownReplies = new Set<Item>()
@@ -529,7 +529,7 @@ class Builder {
     return reply
   }
 
-  /** Makes a reply quote the message that it answers, if there is another question in between or the message is far above. */
+  /** Makes a reply quote what it answers, if a message, a reply of the same agent or many items are in between. */
   private quote(reply: Reply, id: string | null): void {
     if (id === null || reply.answeredId !== null) return
     let index = this.items.lastIndexOf(reply) - 1

@@ -1,4 +1,4 @@
-/** Maximal number of frames to wait for an element: the virtual list measures items while it renders them. */
+/** Maximal number of animation frames to wait for an element: the virtual list measures items while it renders them. */
 const MAX_FRAMES = 60
 
 /** Calls `act` with the element once `find` returns one. Gives up after `MAX_FRAMES`. */

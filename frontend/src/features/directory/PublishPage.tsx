@@ -18,7 +18,7 @@ interface PublishPageProps {
   onGo(path: string): void
 }
 
-/** The page on which an editor publishes an agent, or its next version. */
+/** The page on which an editor publishes an agent, or updates its public copy. */
 export function PublishPage({ agent, workspace, onEdit, onBack, onGo }: PublishPageProps) {
   const { t } = useTexts()
   const publication = usePublication(workspace.id, agent.actor.id)

@@ -137,7 +137,7 @@ function useGive(actor: ActorRow, workspace: WorkspaceRow, onGiven: (path: strin
     busy,
     error,
     give: (agentId: string) => void run(() => add(agentId)),
-    /** Closes the other draft that the reader is editing, whose text is kept. */
+    /** Releases the other draft that the reader is editing, whose text is kept, and then gives the public agent. */
     close: (agentId: string) => {
       const other = findOtherDraft(error)
       if (other)

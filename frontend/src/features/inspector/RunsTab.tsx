@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { type AgentRow, type InspectedRunRow, type ListedChatRow, type RunOutcome, useAgentRuns } from '@/api'
+import { type AgentRow, type InspectedRunRow, type ListedChatRow, type RunStateFilter, useAgentRuns } from '@/api'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { formatCurrency, formatRelative, formatSeconds } from '@/lib/time'
@@ -32,7 +32,7 @@ export function RunsTab({ agent, workspace, chats, runId, onOpen, onGo }: RunsTa
   const { t } = useTexts()
   const isPhone = useIsPhone()
   const [chat, setChat] = useState('')
-  const [state, setState] = useState<RunOutcome>('all')
+  const [state, setState] = useState<RunStateFilter>('all')
   const query = useAgentRuns(agent.actor.id, { chat, state })
   const runs = query.data?.pages.flatMap(page => page.results) ?? []
   const opened = runId ?? (isPhone ? null : (runs[0]?.run.id ?? null))
@@ -51,7 +51,7 @@ export function RunsTab({ agent, workspace, chats, runId, onOpen, onGo }: RunsTa
           <select
             aria-label={t('inspector.outcome')}
             value={state}
-            onChange={event => setState(event.target.value as RunOutcome)}
+            onChange={event => setState(event.target.value as RunStateFilter)}
           >
             {outcomes.map(outcome => (
               <option key={outcome} value={outcome}>

@@ -12,7 +12,7 @@ import { PathLink } from '@/ui/PathLink'
 import styles from './Inspector.module.css'
 import { RequestContent } from './RequestPanel'
 
-interface EyesTabProps {
+interface ViewpointTabProps {
   agent: AgentRow
   /** The handle of the workspace. */
   workspace: string
@@ -20,7 +20,7 @@ interface EyesTabProps {
 }
 
 /** What an agent sees: its chats, what it has not read, and what was sent to its model last. For editors, who only read here. */
-export function ViewpointTab({ agent, workspace, onGo }: EyesTabProps) {
+export function ViewpointTab({ agent, workspace, onGo }: ViewpointTabProps) {
   const { t, rich } = useTexts()
   const query = useViewpoint(agent.actor.id)
   const view = query.data
@@ -93,7 +93,7 @@ export function ViewpointTab({ agent, workspace, onGo }: EyesTabProps) {
   )
 }
 
-function Chats({ view, agent, workspace, onGo }: EyesTabProps & { view: ViewpointRow }) {
+function Chats({ view, agent, workspace, onGo }: ViewpointTabProps & { view: ViewpointRow }) {
   const { t } = useTexts()
   return (
     <ul className={cx(blocks.rows, blocks.in)}>

@@ -35,7 +35,7 @@ const getInitialFields = (row: ScheduleRow | null) => ({
   time_zone: row?.time_zone ?? getOwnTimeZone(),
 })
 
-/** The fields of a schedule, with the words of its time and its next runs while it is written. */
+/** The fields of a schedule, with the words of its expression and its next times while it is written. */
 export function ScheduleDialog({ agentId, workspaceId, row, onClose }: ScheduleDialogProps) {
   const texts = useTexts()
   const { t } = texts

@@ -157,7 +157,7 @@ function Schedule({ row, onEdit }: { row: ScheduleRow; onEdit(): void }) {
   )
 }
 
-/** The next runs, in the time zone of the reader. A text says so if the schedule has another time zone. */
+/** The next scheduled times, in the time zone of the reader. A text says so if the schedule has another time zone. */
 export function NextTimes({ times, timeZone }: { times: readonly string[]; timeZone: string }) {
   const { t } = useTexts()
   if (times.length === 0) return null

@@ -1,4 +1,4 @@
-/** The merged text as a diff against production, with contributors and conflicts. Pure functions. */
+/** The merged text as a diff against its base: production when the merge began. With contributors. Pure functions. */
 import type { Conflict, Provenance, Segment } from '@/api'
 import { splitLines } from '@/lib/splitLines'
 

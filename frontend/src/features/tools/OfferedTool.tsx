@@ -14,7 +14,7 @@ interface OfferedToolProps {
   mayTest: boolean
 }
 
-/** A tool in the workshop: a test, and what the model reads of it. A system tool is part of every run and has no test. */
+/** A tool in the workshop: a test, and what the model reads of it. A system tool is our own code and has no test. */
 export function OfferedTool({ tool, workspaceId, mayTest }: OfferedToolProps) {
   const { t } = useTexts()
   const [isTesting, setTesting] = useState(false)

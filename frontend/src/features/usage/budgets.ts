@@ -1,4 +1,4 @@
-/** What budgets say about themselves. Pure functions. */
+/** Calculations with budgets, their amounts and their refusals. Pure functions. */
 import type { BudgetRefusal, BudgetRow } from '@/api'
 
 /** The share of a budget after which the editors are warned. The server has the same figure. */

@@ -18,7 +18,7 @@ interface GeneralProps {
   onGo(path: string): void
 }
 
-/** The settings to rename, to leave and to delete the workspace. */
+/** The settings for the name and the time zone of the workspace, and to leave and to delete it. */
 export function General({ workspace, onLeft, onGo }: GeneralProps) {
   return (
     <>

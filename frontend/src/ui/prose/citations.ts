@@ -19,7 +19,7 @@ export function splitCitations(text: string): CitationSegment[] {
   const segments: CitationSegment[] = []
   let from = 0
   for (const match of text.matchAll(citation)) {
-    if (segments.length > 2 * MAX_CITATIONS) break
+    if (segments.length >= 2 * MAX_CITATIONS) break
     segments.push({ text: text.slice(from, match.index), seq: null }, { text: match[0], seq: Number(match[1]) })
     from = match.index + match[0].length
   }

@@ -1,4 +1,4 @@
-/** Renders tokens as React elements. Only the elements and attributes in this file can result from a text. */
+/** Renders tokens as React elements. Only those in this file and in the components it uses can result from a text. */
 
 import type { Token } from 'markdown-it'
 import { createElement, Fragment, type ReactNode, useContext } from 'react'

@@ -11,7 +11,7 @@ import blocks from '@/ui/blocks.module.css'
 import { Field, TextField } from '@/ui/Field'
 import fieldStyles from '@/ui/Field.module.css'
 import { FileDrop } from '@/ui/FileDrop'
-import historyStyles from '../versions/Versions.module.css'
+import versionsStyles from '../versions/Versions.module.css'
 
 interface ImportFormProps {
   workspaceId: string
@@ -143,7 +143,7 @@ function FileProblems({ error }: { error: unknown }) {
       <div className="grow">
         {getErrorText(error)}
         {problems.length > 0 ? (
-          <ul className={historyStyles.hints}>
+          <ul className={versionsStyles.hints}>
             {problems.map(({ where, kind, text }) => (
               <li key={`${where} ${text}`}>
                 {where ? <code lang="en">{where}</code> : null} {t(`fileProblem.${kind}`)}{' '}

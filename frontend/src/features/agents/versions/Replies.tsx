@@ -9,7 +9,7 @@ import { formatCurrency, formatFullTime, formatSeconds, formatShortDate, formatT
 import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
 import { Skeleton } from '@/ui/Skeleton'
-import historyStyles from './Versions.module.css'
+import versionsStyles from './Versions.module.css'
 
 interface RepliesProps {
   agentId: string
@@ -42,7 +42,7 @@ export function Replies({ agentId, version, link }: RepliesProps) {
         {rows ? null : replies.error ? null : <Skeleton lines={3} label={t('loading')} />}
         {rows?.length === 0 ? <p className="sm faint">{t('noReplies')}</p> : null}
         {rows?.length ? (
-          <ul className={historyStyles.replies}>
+          <ul className={versionsStyles.replies}>
             {rows.map(row => (
               <ReplyItem key={row.run_id} row={row} link={link} />
             ))}

@@ -15,7 +15,7 @@ import { useIsPhone } from '@/ui/useIsPhone'
 import { toSpecContent } from '../content'
 import { findRestorable, type Pair } from './pair'
 import { RestoreDialog } from './RestoreDialog'
-import historyStyles from './Versions.module.css'
+import versionsStyles from './Versions.module.css'
 
 const DiffView = lazy(() => import('../workshop/DiffView').then(module => ({ default: module.DiffView })))
 
@@ -67,7 +67,7 @@ export function VersionComparison(props: VersionComparisonProps) {
   const mayRestore = agent.verbs.includes('save_agent')
   if (!b || (pair.a > 0 && !a)) return <MissingVersion isReading={isReading} />
   return (
-    <div className={cx(layout.pad, historyStyles.versus)}>
+    <div className={cx(layout.pad, versionsStyles.versus)}>
       <div className="row wrap">
         <VersionSelect
           name="A"
@@ -106,7 +106,7 @@ export function VersionComparison(props: VersionComparisonProps) {
       </div>
       {target !== null && !mayRestore ? <p className="xs faint">{t('onlyEditorsRestore')}</p> : null}
       <IncludedSuggestions {...props} />
-      <section className={cx(blocks.sec, historyStyles.diff)} aria-label={t('diff')}>
+      <section className={cx(blocks.sec, versionsStyles.diff)} aria-label={t('diff')}>
         <Suspense fallback={<Skeleton lines={6} label={t('loading')} />}>
           <DiffView
             before={a ? toSpecContent(a) : emptyContent}
@@ -171,11 +171,11 @@ function VersionSelect({ name, label, value, versions, hasNoneOption, onPick }: 
   const { t } = useTexts()
   return (
     <span className="row">
-      <span className={cx(historyStyles.ab, name === 'A' && historyStyles.a)} aria-hidden>
+      <span className={cx(versionsStyles.ab, name === 'A' && versionsStyles.a)} aria-hidden>
         {name}
       </span>
       <select
-        className={cx(fieldStyles.input, historyStyles.ofversion)}
+        className={cx(fieldStyles.input, versionsStyles.ofversion)}
         aria-label={label}
         value={value}
         onChange={event => onPick(Number(event.target.value))}

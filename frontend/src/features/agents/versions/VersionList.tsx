@@ -9,7 +9,7 @@ import blocks from '@/ui/blocks.module.css'
 import layout from '@/ui/layout.module.css'
 import { describeOrigin } from './origin'
 import type { Pair } from './pair'
-import historyStyles from './Versions.module.css'
+import versionsStyles from './Versions.module.css'
 
 interface VersionListProps {
   versions: readonly SpecRow[]
@@ -64,16 +64,16 @@ function VersionItem({ spec, isProduction, side, author, suggestions, onShow, on
   const { t } = useTexts()
   const version = `v${spec.number}`
   return (
-    <li className={historyStyles.ver} data-picked={side ? '' : undefined}>
-      <button type="button" className={historyStyles.n} onClick={onShow} aria-current={side === 'B' || undefined}>
+    <li className={versionsStyles.ver} data-picked={side ? '' : undefined}>
+      <button type="button" className={versionsStyles.n} onClick={onShow} aria-current={side === 'B' || undefined}>
         {version}
         <span className="sr">{t('showVersion')}</span>
       </button>
       <div>
-        <div className={historyStyles.what} lang={detectLanguage(spec.message)}>
+        <div className={versionsStyles.what} lang={detectLanguage(spec.message)}>
           {spec.message || t(spec.origin === 'created' ? 'firstVersion' : 'noMessage')}
         </div>
-        <div className={historyStyles.m}>
+        <div className={versionsStyles.m}>
           {author ? (
             <Avatar id={author.id} name={author.name} avatar={author.avatar} square={author.kind === 'agent'} />
           ) : null}
@@ -91,11 +91,11 @@ function VersionItem({ spec, isProduction, side, author, suggestions, onShow, on
         </div>
       </div>
       {side === 'B' ? (
-        <span className={historyStyles.ab}>B</span>
+        <span className={versionsStyles.ab}>B</span>
       ) : (
         <button
           type="button"
-          className={cx(historyStyles.ab, historyStyles.a)}
+          className={cx(versionsStyles.ab, versionsStyles.a)}
           aria-pressed={side === 'A'}
           aria-label={t('compareWith', { version })}
           title={t('compareWith', { version })}

@@ -20,7 +20,7 @@ import { Replies } from './Replies'
 import { VersionComparison } from './VersionComparison'
 import { VersionList } from './VersionList'
 
-interface HistoryPageProps {
+interface VersionsPageProps {
   agent: AgentRow
   search: VersionsSearch
   findActor(id: string): ActorRow | null
@@ -41,7 +41,7 @@ export function VersionsPage({
   onPick,
   replyLink,
   suggestionLink,
-}: HistoryPageProps) {
+}: VersionsPageProps) {
   const { t } = useTexts()
   const { actor, spec } = agent
   const versions = useVersions(actor.id, spec.id)

@@ -9,7 +9,7 @@ import { type PlainTextKey, type Texts, useTexts } from '@/lib/language'
 import buttonStyles from '@/ui/Button.module.css'
 import { ToolName } from '../components/ToolName'
 import { type FieldChange, listFieldChanges, listPageIds } from '../content'
-import historyStyles from '../versions/Versions.module.css'
+import versionsStyles from '../versions/Versions.module.css'
 import { ChangedText } from './ChangedText'
 import { diffRules, editorTheme } from './editorTheme'
 import { COLLAPSE, countUnifiedChanges, hasFoldableLines } from './layerGutter'
@@ -76,7 +76,7 @@ export function DiffView({ before, after, layer, columns = 1 }: DiffViewProps) {
   return (
     <div className={workshopStyles.diffbox} data-layer={layer}>
       {changes.length > 0 ? <FieldChanges changes={changes} /> : null}
-      <div className={historyStyles.diffhead}>
+      <div className={versionsStyles.diffhead}>
         <b>{t('prompt')}</b>
         {isSamePrompt ? (
           <span className="faint">{t(changes.length === 0 ? 'noDifference' : 'samePrompt')}</span>

@@ -258,7 +258,7 @@ function ToolLine(props: ToolLineProps) {
 }
 
 interface ModelFormProps extends FormProps {
-  /** The known models, offered as completions. */
+  /** The known models, offered while a name is typed. */
   models: readonly string[]
   defaultModel: string
 }

@@ -24,7 +24,7 @@ interface LostBannerProps {
   actions: DraftActions
 }
 
-/** The lock was lost before the text was stored. The text can be read, suggested, put back, or dropped. */
+/** A text could not be stored, usually because the lock was lost. It can be read, suggested, put back, or dropped. */
 export function LostBanner({ lost, agent, workshop, actions }: LostBannerProps) {
   const { t } = useTexts()
   const [isOpen, setOpen] = useState(false)

@@ -1,5 +1,5 @@
 import { useTexts } from '@/lib/language'
-import historyStyles from '../versions/Versions.module.css'
+import versionsStyles from '../versions/Versions.module.css'
 import { ChangedText } from './ChangedText'
 import { buildSideRows, type SideLine, type SideRow } from './sideRows'
 import { type DiffPart, diffWords } from './wordDiff'
@@ -15,12 +15,12 @@ export function SideBySide({ before, after, isFolded }: SideBySideProps) {
   const { t } = useTexts()
   const rows = buildSideRows(before, after, isFolded)
   return (
-    <table className={historyStyles.sides}>
+    <table className={versionsStyles.sides}>
       <caption className="sr">{t('diff')}</caption>
       <colgroup>
-        <col className={historyStyles.n} />
+        <col className={versionsStyles.n} />
         <col />
-        <col className={historyStyles.n} />
+        <col className={versionsStyles.n} />
         <col />
       </colgroup>
       <thead className="sr">
@@ -49,7 +49,7 @@ function DiffRow({ row }: { row: SideRow }) {
   const { t } = useTexts()
   if (row.kind === 'folded')
     return (
-      <tr className={historyStyles.folded}>
+      <tr className={versionsStyles.folded}>
         <td colSpan={4}>{t('unchangedLines').replace('$', String(row.count))}</td>
       </tr>
     )
@@ -71,11 +71,11 @@ interface SideProps {
 }
 
 function Side({ line, parts, kind, isChanged }: SideProps) {
-  if (!line) return <td className={historyStyles.nothing} colSpan={2} />
+  if (!line) return <td className={versionsStyles.nothing} colSpan={2} />
   return (
     <>
-      <td className={historyStyles.n}>{line.number}</td>
-      <td className={isChanged ? historyStyles[kind] : undefined}>
+      <td className={versionsStyles.n}>{line.number}</td>
+      <td className={isChanged ? versionsStyles[kind] : undefined}>
         {parts ? <ChangedText kind={kind} parts={parts} /> : line.text}
       </td>
     </>

@@ -19,7 +19,7 @@ export interface PendingEdits extends UnsavedText {
   tab: string
 }
 
-/** A text that could not be stored, kept until its writer drops it. A suggestion made of it has the same id. */
+/** A text that could not be stored. The newest `MAX_LOST` are kept until dropped. A suggestion of one has its id. */
 export interface LostText extends LostEdit {
   id: string
   base_version: number

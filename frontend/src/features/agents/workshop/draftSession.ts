@@ -21,7 +21,7 @@ export interface Workshop {
   /** Another person who is editing. */
   writer: { id: string; until: string } | null
   save: AutosaveState | null
-  /** A text that could not be stored, kept until its writer drops it. */
+  /** The newest text that could not be stored and that its writer has not dropped. */
   lost: LostText | null
   dropLostText(): void
   edit(content: SpecContent, caret?: number): void

@@ -62,7 +62,7 @@ export const AgentReply = memo(function AgentReply(props: AgentReplyProps) {
   const { runEnd } = reply
   const status: RunStatus = last ? getRunStatus({ chatId, runId, run, streaming, runEnd }) : { status: 'idle' }
   const active = getActiveStatus(status)
-  const finished = getFailedOrStoppedStatus(status)
+  const failedOrStopped = getFailedOrStoppedStatus(status)
   const quoted = rows.find(row => row.reply_to)?.reply_to ?? answeredId
   const answer = rows.findLast(isText)
   return (
@@ -91,13 +91,19 @@ export const AgentReply = memo(function AgentReply(props: AgentReplyProps) {
           name={name}
         />
         {active && isPending(active) ? <PendingIndicator status={active} /> : null}
-        {finished?.runEnd.budget ? (
+        {failedOrStopped?.runEnd.budget ? (
           <Suspense fallback={<Skeleton lines={2} label={t('loading')} />}>
-            <BudgetStop status={finished} refusal={finished.runEnd.budget} />
+            <BudgetStop
+              status={failedOrStopped}
+              refusal={failedOrStopped.runEnd.budget}
+              canRetry={!findActor(agentId)?.is_taken_down}
+            />
           </Suspense>
         ) : null}
         {last ? <ReplyFooter {...props} run={run} name={name} reply={reply} status={status} /> : null}
-        {finished?.status === 'failed' && finished.runEnd.note ? <Details note={finished.runEnd.note} /> : null}
+        {failedOrStopped?.status === 'failed' && failedOrStopped.runEnd.note ? (
+          <Details note={failedOrStopped.runEnd.note} />
+        ) : null}
       </div>
       {answer ? <Actions row={answer} rows={rows} /> : null}
     </article>

@@ -48,11 +48,15 @@ const runEnd = { kind: 'failed', code: 'budget_used_up', by: null, note: '', pay
 let budgets: BudgetRow[] | null
 let client = newQueryClient()
 
-const show = (change: Partial<BudgetRefusal> = {}, chat: Partial<ChatContextValue> = {}) =>
+const show = (change: Partial<BudgetRefusal> = {}, chat: Partial<ChatContextValue> = {}, canRetry = true) =>
   render(
     withQueries(
       <ChatContext value={{ ...context, ...chat }}>
-        <BudgetStop status={{ status: 'failed', runEnd, retry }} refusal={{ ...refusal, ...change }} />
+        <BudgetStop
+          status={{ status: 'failed', runEnd, retry }}
+          refusal={{ ...refusal, ...change }}
+          canRetry={canRetry}
+        />
       </ChatContext>,
       client,
     ),
@@ -120,4 +124,11 @@ it('blocks the retry while the budgets are being read', async () => {
   budgets = null
   const screen = await show()
   await expect.element(screen.getByRole('button', { name: 'Retry' })).toHaveAttribute('aria-disabled', 'true')
+})
+
+it('offers no retry of an agent that was taken down', async () => {
+  const { getByRole, getByText } = await show({ ends_at: '2020-01-01T00:00:00Z' }, {}, false)
+  await expect.element(getByRole('status')).toBeVisible()
+  expect(getByRole('button', { name: 'Retry' }).elements()).toEqual([])
+  expect(getByText('Retry works again').elements()).toEqual([])
 })

@@ -14,10 +14,11 @@ import { useEditorNames, useRetry } from './ReplyParts'
 interface BudgetStopProps {
   status: FailedOrStoppedStatus
   refusal: BudgetRefusal
+  canRetry: boolean
 }
 
 /** The end of a run whose budget is used up: the reason, who can raise the budget, and a retry once it is raised. */
-export function BudgetStop({ status, refusal }: BudgetStopProps) {
+export function BudgetStop({ status, refusal, canRetry }: BudgetStopProps) {
   const { t } = useTexts()
   const { workspaceId, me, isEditor, budgetsPath, onGo } = useChat()
   const { isRetrying, retry } = useRetry(status)
@@ -36,7 +37,9 @@ export function BudgetStop({ status, refusal }: BudgetStopProps) {
         <CircleX className="i" aria-hidden />
         <span>
           <BudgetRefusalText refusal={refusal} />
-          <small>{isUsedUp ? <WhoRaises byOperator={row?.by_operator ?? false} /> : t('budget.canRetry')}</small>
+          <small>
+            {isUsedUp ? <WhoRaises byOperator={row?.by_operator ?? false} /> : canRetry && t('budget.canRetry')}
+          </small>
         </span>
       </span>
       <span className={styles.actions}>
@@ -45,15 +48,17 @@ export function BudgetStop({ status, refusal }: BudgetStopProps) {
             {t('budget.raise')}
           </PathLink>
         ) : null}
-        <Button
-          size="xs"
-          busy={isRetrying ? t('retry') : null}
-          blocked={isUsedUp && t('budget.retryBlocked')}
-          onClick={retry}
-        >
-          <RotateCcw className="i s" aria-hidden />
-          {t('retry')}
-        </Button>
+        {canRetry ? (
+          <Button
+            size="xs"
+            busy={isRetrying ? t('retry') : null}
+            blocked={isUsedUp && t('budget.retryBlocked')}
+            onClick={retry}
+          >
+            <RotateCcw className="i s" aria-hidden />
+            {t('retry')}
+          </Button>
+        ) : null}
       </span>
     </div>
   )

@@ -18,7 +18,7 @@ export interface ChatContextValue {
   togglePin: ((row: MessageRow) => void) | null
   /** Opens the comparison of production and the draft with this message; null without a draft. */
   compare: ((row: TextMessageRow) => void) | null
-  /** Sends the message before this reply again, for the agent's draft to answer. */
+  /** Applies the agent's draft, and sends the message that this reply answers again. */
   askDraft(answer: TextMessageRow): void
   goTo(messageId: string): void
   /** Scrolls to the message with this number, or says that it is gone. */

@@ -65,7 +65,7 @@ interface ChatPageProps {
   openWorkshop(agentId: string): void
   /** Opens the comparison dialog of an agent with an initial text. */
   onCompare(agentId: string, text: string): void
-  /** Sends a message again, for an agent's draft to answer. */
+  /** Applies an agent's draft, and sends a message again, so that the draft answers it. */
   onAskDraft(agentId: string, question: TextMessageRow): void
   onGo(path: string): void
   ref?: Ref<ChatHandle>

@@ -119,21 +119,23 @@ interface SideAnswerProps {
 
 function SideAnswer({ reply: { parts, runEnd }, status }: SideAnswerProps) {
   const active = getActiveStatus(status)
-  const finished = getFailedOrStoppedStatus(status)
+  const failedOrStopped = getFailedOrStoppedStatus(status)
   return (
     <div className={styles.bd}>
       {parts.map(part => (
         <PartView key={part.key} part={part} isFailedOrStopped={runEnd !== null} />
       ))}
       {active && active.status !== 'streaming' ? <PendingIndicator status={active} /> : null}
-      {finished?.runEnd.budget ? (
-        <BudgetStop status={finished} refusal={finished.runEnd.budget} />
-      ) : finished ? (
+      {failedOrStopped?.runEnd.budget ? (
+        <BudgetStop status={failedOrStopped} refusal={failedOrStopped.runEnd.budget} canRetry />
+      ) : failedOrStopped ? (
         <div className={cx(messageStyles.foot, styles.foot)}>
-          <RunActions status={finished} />
+          <RunActions status={failedOrStopped} />
         </div>
       ) : null}
-      {finished?.status === 'failed' && finished.runEnd.note ? <Details note={finished.runEnd.note} /> : null}
+      {failedOrStopped?.status === 'failed' && failedOrStopped.runEnd.note ? (
+        <Details note={failedOrStopped.runEnd.note} />
+      ) : null}
     </div>
   )
 }

@@ -76,14 +76,10 @@ export const Composer = memo(function Composer({ title, ref, onSent }: ComposerP
   const working = useAgentsAtWork(chatId)
   const phases = [...useRunPhases(chatId), useStatesOfAgents(workspaceId)]
   const [hasFocus, setHasFocus] = useState(false)
-  const sent = replaceNamesByHandles(text, mentionable)
-  const wakes = useWakePreview(
-    chatId,
-    { text: sent, replyTo, isActive: hasFocus || text !== '' },
-    agents,
-    working,
-    phases,
-  )
+  const sent = offeredMessage
+    ? { text: offeredMessage.payload.text, replyTo: offeredMessage.reply_to }
+    : { text: replaceNamesByHandles(text, mentionable), replyTo }
+  const wakes = useWakePreview(chatId, { ...sent, isActive: hasFocus || text !== '' }, agents, working, phases)
   const write = useWriteText(area, setText, setCaret)
   const mentions = useMentionMenu({ text, caret, mentionable, write })
   const attachments = useUploads({ chatId })
@@ -108,11 +104,10 @@ export const Composer = memo(function Composer({ title, ref, onSent }: ComposerP
   )
 
   const submit = (wake: WakeMode) => {
-    const message = offeredMessage ? offeredMessage.payload.text : sent.trim()
-    const answered = offeredMessage ? offeredMessage.reply_to : replyTo
+    const message = sent.text.trim()
     if (!message && !hasReadyFile) return
     const files = takeReadyAttachments(chatId)
-    void send(chatId, { id: newId(), text: message, ...(answered ? { reply_to: answered } : {}), wake }, files)
+    void send(chatId, { id: newId(), text: message, ...(sent.replyTo ? { reply_to: sent.replyTo } : {}), wake }, files)
     setOffered(null)
     clear()
     setWakeMode('auto')

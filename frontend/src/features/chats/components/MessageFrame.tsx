@@ -17,7 +17,7 @@ interface MessageFrameProps {
   footer?: ReactNode
 }
 
-/** What all messages have: the author, the time, the message that is answered, and the actions. */
+/** What texts and files outside of replies have: the author, the time, the message that is answered, and the actions. */
 export function MessageFrame({ row, continuesAuthor, children, footer }: MessageFrameProps) {
   const { findActor } = useChat()
   const { t } = useTexts()

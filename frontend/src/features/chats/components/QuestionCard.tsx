@@ -2,6 +2,7 @@ import { ArrowRight, MessageCircleQuestion } from 'lucide-react'
 import { type FormEvent, type ReactNode, useEffect, useState } from 'react'
 import type { ApprovalAskedRow, Decision, Question } from '@/api'
 import { showHiddenCharacters } from '@/lib/hiddenCharacters'
+import { areSingleKeysOn } from '@/lib/keys'
 import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
@@ -95,7 +96,7 @@ const isTyping = (target: EventTarget | null) =>
   target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
 
 /**
- * Calls `choose` for the keys 1 to `count` (at most 9), unless the person types somewhere or a dialog is open. The effect runs after
+ * Calls `choose` for the keys 1 to `count` (at most 9), if single keys are shortcuts, unless the person types somewhere or a dialog is open. The effect runs after
  * each render, because `choose` is a new function then.
  */
 function useNumberKeys(isEnabled: boolean, count: number, choose: (index: number) => void): void {
@@ -104,7 +105,8 @@ function useNumberKeys(isEnabled: boolean, count: number, choose: (index: number
     const onKey = (event: KeyboardEvent) => {
       const index = Number(event.key) - 1
       const isOurs = Number.isInteger(index) && index >= 0 && index < count && event.key.length === 1
-      if (!isOurs || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return
+      if (!isOurs || !areSingleKeysOn() || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey)
+        return
       if (isTyping(event.target) || document.querySelector('dialog[open], [role="dialog"]')) return
       event.preventDefault()
       choose(index)

@@ -233,7 +233,7 @@ export function StopButton({ status, label, isSmall = false }: StopButtonProps) 
   )
 }
 
-/** The error message of the model's server, for those who administer the model. */
+/** The error message of the model's server. All participants see it; it helps those who administer the model. */
 export function Details({ note }: { note: string }) {
   const { t } = useTexts()
   return (

@@ -14,7 +14,7 @@ import { getTextId, Time } from './MessageParts'
 import { Summary } from './Summary'
 import styles from './System.module.css'
 
-/** A system message with the icon of its layer, the note of its author and a model's summary. */
+/** A system message with its icon, the note of its author and, of a suggestion, a model's summary. */
 export const System = memo(function System({
   row,
   rows,

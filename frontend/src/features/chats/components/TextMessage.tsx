@@ -21,7 +21,7 @@ interface TextMessageProps {
   continuesAuthor: boolean
 }
 
-/** A message by a person, or the greeting of an agent. */
+/** A text outside of replies: of a person or an outside program, a greeting, or what an agent sent from another chat. */
 export const TextMessage = memo(function TextMessage({ row, continuesAuthor }: TextMessageProps) {
   const { names } = useChat()
   const { t } = useTexts()

@@ -198,7 +198,7 @@ function showMessage(log: HTMLElement, virtual: VirtualizerHandle | null, index:
   virtual?.scrollToIndex(index, { align: 'center' })
   const selector = `[data-message="${CSS.escape(id)}"],[data-part="${CSS.escape(id)}"]`
   const find = () => log.querySelector(selector)?.closest<HTMLElement>('[data-message]')
-  // Wait two frames, because a dialog that was just closed restores the focus first.
+  // Wait two animation frames, because a dialog that was just closed restores the focus first.
   requestAnimationFrame(() => requestAnimationFrame(() => runWhenRendered(find, flash)))
 }
 

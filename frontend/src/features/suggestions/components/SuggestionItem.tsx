@@ -78,7 +78,7 @@ function ItemSummary({ row }: { row: ListedSuggestionRow }) {
   ) : null
 }
 
-/** The badges of a suggestion: parts it changes besides the prompt, an old base version, an active merge. */
+/** The badges of a suggestion: parts it changes besides the prompt, an old base version, an active merge, not used. */
 export function SuggestionBadges({ row }: { row: ListedSuggestionRow }) {
   const { t } = useTexts()
   const others = row.touches.filter(part => part !== 'prompt')
