@@ -4,7 +4,7 @@ import asyncio
 import logging
 from uuid import UUID
 
-from django.db import DatabaseError
+from django.db import DatabaseError, InterfaceError
 
 from common.db_executor import DatabaseExecutor
 from runs.errors import LeaseLost, RunNotAllowed
@@ -17,13 +17,14 @@ StoredAnswer = asyncio.Future[StepSaved | None]
 
 
 class AnswerCollector:
-    """Stores the answers of the sub-agents of a tree. One transaction follows the other; answers that arrive during one are stored
-    together by the next. They would otherwise wait for the lock of their chat, each in a thread and a transaction of its own."""
+    """Stores the answers of the sub-agents of a tree in one chat. One transaction follows the other; answers that arrive during
+    one are stored together by the next. They would otherwise wait for the lock of their chat, each in a thread and a transaction
+    of its own."""
 
     def __init__(self, db: DatabaseExecutor) -> None:
         self._db = db
         self._waiting: dict[tuple[UUID, UUID], list[tuple[SubAgentAnswer, StoredAnswer]]] = {}
-        """The answers that the next transaction of each tree stores. A tree is in it as long as it has a task."""
+        """The answers that the next transaction of each tree and chat stores. The pair is in it as long as it has a task."""
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def store(self, answer: SubAgentAnswer) -> StepSaved | None:
@@ -34,18 +35,18 @@ class AnswerCollector:
         has_task = key in self._waiting
         self._waiting.setdefault(key, []).append((answer, stored))
         if not has_task:
-            task = asyncio.create_task(self._store_tree(key))
+            task = asyncio.create_task(self._store_batches(key))
             self._tasks.add(task)  # asyncio has only a weak reference to it
             task.add_done_callback(self._tasks.discard)
         return await stored
 
-    async def _store_tree(self, key: tuple[UUID, UUID]) -> None:
+    async def _store_batches(self, key: tuple[UUID, UUID]) -> None:
         while batch := self._waiting[key]:
             self._waiting[key] = []
             replies: list[StepSaved | None] = [None] * len(batch)
             try:
                 replies = [*await self._db(SUB_AGENT.record_answers, [answer for answer, _ in batch])]
-            except (DatabaseError, LeaseLost, RunNotAllowed) as error:
+            except (DatabaseError, InterfaceError, LeaseLost, RunNotAllowed) as error:
                 # The answer that cannot be stored raises its error again when it is stored by itself.
                 logger.info("Answers of sub-agents are stored one by one: %s", error)
             except Exception:

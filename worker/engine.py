@@ -285,7 +285,7 @@ class Engine:
             logger.exception("Run %s could not be started.", error.run_id)
             # An isolated process tries only once, because it ends after one run.
             if self._failures.add(error.run_id) >= (1 if self._isolated else MAX_FAILURES):
-                with suppress(LeaseLost, DatabaseError):
+                with suppress(LeaseLost, DatabaseError, InterfaceError):
                     await self._db(fail_unstorable_run, error.run_id, state=RunState.QUEUED)
         return None
 
@@ -296,7 +296,7 @@ class Engine:
         self._is_claiming_refused_runs, self._capacity.has_refused = True, False
         try:
             waiting = await self._db(list_waiting, settings.RUNS_PER_WORKER, excluded=self.full_ids)
-        except DatabaseError as error:
+        except (DatabaseError, InterfaceError) as error:
             self._capacity.has_refused = True
             logger.warning("No waiting runs could be read: %s", error)
             return
@@ -319,7 +319,7 @@ class Engine:
             try:
                 async with asyncio.timeout(settings.RUN_HEARTBEAT):
                     kept = await self._lease_db(extend_leases, self.owner, list(runners))
-            except (DatabaseError, TimeoutError) as error:
+            except (DatabaseError, InterfaceError, TimeoutError) as error:
                 logger.warning("The leases could not be kept: %s", error)
                 if self._loop.time() - extended_at > MAX_LEASE_SHARE_WITHOUT_RENEWAL * settings.RUN_LEASE:
                     for runner in runners.values():

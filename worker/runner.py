@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Literal, ParamSpec, TypeVar
 
-from django.db import DatabaseError
+from django.db import DatabaseError, InterfaceError
 
 from agents.services.allowed_tools import ConfiguredTool
 from approvals.selectors import Consent, find_consent
@@ -102,7 +102,7 @@ class Runner:
                 await self._execute()
         except LeaseLost:
             logger.info("Run %s belongs to another worker now.", self.run.id)
-        except DatabaseError as error:
+        except (DatabaseError, InterfaceError) as error:
             # Its end cannot be stored either. The sweeper puts it in the queue again when the database answers (RUN7).
             logger.warning("Run %s is released, the database does not answer: %s", self.run.id, error)
         finally:
@@ -285,7 +285,7 @@ class Runner:
         end = LoopEnded("failed", "internal", INTERNAL)
         try:
             await self._end_run(end)
-        except DatabaseError as error:
+        except (DatabaseError, InterfaceError) as error:
             if is_database_unavailable(error):
                 raise
             self._discard_partial()

@@ -7,7 +7,8 @@ import pytest
 from django.db import transaction
 
 from actors.models import Actor
-from chats.models import Chat
+from chats import services as chats
+from chats.models import Chat, Message
 from common.db_executor import DatabaseExecutor
 from llm.messages import Answer, ToolCall, Usage
 from runs.kinds import get_kind
@@ -195,6 +196,23 @@ def test_answers_that_arrive_together_are_stored_in_one_transaction(environment,
     assert Run.objects.get(parent=None).state == "queued"
     # The rows of one transaction share the version of its last text.
     assert len(set(Run.objects.filter(pk__in=run_ids).values_list("version", flat=True))) == 1
+
+
+def test_answers_of_one_tree_in_two_chats_stay_in_their_chats(environment, run_ids):
+    """A tree spans chats if an agent has sent a message into another one."""
+    answers = build_answers(run_ids)
+    team = environment.team
+    other = chats.create_chat(team.alice, team.workspace.id, title="Another", actor_ids=[team.robin.id])
+    claimed = answers[2].claimed
+    Run.objects.filter(pk=claimed.pk).update(chat=other)
+    claimed.chat = other
+    collect(answers)
+    texts = Message.objects.filter(run_id__in=run_ids, type="TEXT_MESSAGE").order_by("pk")
+    assert set(texts.values_list("run_id", "chat_id")) == {
+        (run_ids[0], team.chat.id),
+        (run_ids[1], team.chat.id),
+        (run_ids[2], other.id),
+    }
 
 
 @pytest.mark.parametrize("obstacle", ["lost", "not allowed"])
