@@ -74,6 +74,16 @@ def test_a_test_is_started_run_by_a_worker_and_polled(environment, model, no_tes
     assert start(environment.team, model).state == "waiting"  # the next test may start
 
 
+@pytest.mark.usefixtures("of_process")
+def test_a_test_with_a_stored_key_that_cannot_be_decrypted_fails_with_a_reason(environment, model, no_tests_running):
+    Credential.objects.update(provider="openai_compatible", api_base=model.api_base, encrypted_key="broken")
+    test = start(environment.team, model)
+    run_task(no_tests_running)
+    done = wait_for(environment, test)
+    assert (done.ok, done.code, done.message) == (False, "model_unusable", "The stored key cannot be decrypted.")
+    assert start(environment.team, model).state == "waiting"  # the next test may start
+
+
 TASK_ARGUMENTS = (
     "test_id",
     "owner_id",

@@ -236,3 +236,17 @@ async def test_only_a_long_wait_before_a_retry_is_announced() -> None:
     model = FailingModel(error(), error("rate_limited", retry_after=7.0))
     await all_of(RetryingModel(model, lambda _: Breaker(), rng=lambda: 0.5, sleep=sleep, announce=announce))
     assert announced == [pytest.approx(7.001)]
+
+
+async def test_a_check_that_fails_after_a_try_tells_the_number_of_tries() -> None:
+    checks = 0
+
+    async def check() -> None:
+        nonlocal checks
+        checks += 1
+        if checks == 2:
+            raise LLMError("llm_profile_withdrawn", "The model was deleted.", tries=0)
+
+    model = RetryingModel(FailingModel(error()), lambda _: Breaker(), rng=lambda: 0.5, check=check)
+    failed = await failure_of(model)
+    assert (failed.code, failed.tries) == ("llm_profile_withdrawn", 1)

@@ -1,8 +1,10 @@
 """Requests are stored as they were sent: small, without secrets, and complete when they are read back."""
 
+import json
 from dataclasses import replace
 from uuid import uuid4
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -122,3 +124,16 @@ def test_a_request_that_is_too_long_is_stored_without_the_middle_of_its_long_tex
     assert found.is_shortened
     assert found.turns[1]["text"].endswith("aend")
     assert "1,980,003 characters are not stored" in found.turns[1]["text"]
+
+
+@pytest.mark.parametrize("secret", ['key"of\\the-endpoint', "key-of-the-endpoint"])
+@pytest.mark.parametrize("text", ["Bearer\tabcdefgh12345678", "Authorization: bearer\nabcdefgh12345678"])
+def test_secrets_are_not_stored_however_they_are_written(secret, text):
+    call = ToolCall("call_1", "http", json.dumps({"said": secret}))
+    alone = str(decode_requests(store_all([ModelRequest("gpt", [Turn("user", text)], [])])))
+    assert "abcdefgh12345678" not in alone
+    turns = [Turn("user", secret), Turn("assistant", calls=(call,))]
+    found = decode_requests(store_all([ModelRequest("gpt", turns, [])], secret=secret))[RequestKey(1, 1)]
+    assert found is not None
+    assert MASK == found.turns[0]["text"]
+    assert json.loads(found.turns[1]["calls"][0]["arguments"]) == {"said": MASK}

@@ -232,6 +232,14 @@ def test_a_name_never_hides_another_tool(environment, mailroom):
     ]
 
 
+def test_a_listing_without_changes_leaves_the_revisions_of_tools(environment, mailroom):
+    server = add(environment.team, mailroom.url)
+    wait_for_listing(environment, server)
+    before = dict(WorkspaceTool.objects.values_list("pk", "revision"))
+    list_again(environment, server)
+    assert dict(WorkspaceTool.objects.values_list("pk", "revision")) == before
+
+
 def test_a_wrong_token_is_a_state_of_the_server(environment, mailroom):
     row = wait_for_listing(environment, add(environment.team, mailroom.url, credential=Secret("tok-wrong-0002")))
     assert (row.state, row.error_code) == (ServerState.FAILED, "unauthorized")
