@@ -85,8 +85,8 @@ class SubAgentRun(ChatRun):
 
     @transaction.atomic
     def record_answers(self, answers: Sequence[SubAgentAnswer]) -> list[StepSaved]:
-        """Store answers of sub-agents of one tree in one transaction: the chat is locked once, and one frame is published. Raises
-        `RunNotAllowed` or `LeaseLost` when one of them cannot be stored; then none is."""
+        """Store answers of sub-agents of one tree in one chat together: the chat is locked once, and one frame is published.
+        Raises `RunNotAllowed` or `LeaseLost` when one of them cannot be stored; then none is."""
         chat = lock_chat_of_run(*[answer.claimed for answer in answers])
         stored = {run.pk: run for run in ATTEMPTS.all([answer.claimed.pk for answer in answers])}
         changes: list[chats.RowChange] = []

@@ -96,7 +96,8 @@ function ContextSection() {
 function MembersSection() {
   const { t } = useTexts()
   const { workspace } = useShell()
-  const chats = useChats(workspace.id).data ?? []
+  // Nobody can be invited to a direct chat.
+  const chats = (useChats(workspace.id).data ?? []).filter(row => !row.chat.is_direct)
   const [chosenId, setChosenId] = useState('')
   const navigate = useNavigate()
   const params = { workspace: workspace.handle }

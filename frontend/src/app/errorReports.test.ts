@@ -6,9 +6,23 @@ it('lists the frames of a stack without the message of the error', () => {
     at JSON.parse (<anonymous>)
     at read (https://atelier.example/static/assets/chats-LLzUyTON.js:1:2077)
     at https://atelier.example/static/assets/index-7y1qEw2y.js:12:3`
-  expect(listFrames(chrome)).toEqual(['chats-LLzUyTON.js:1:2077', 'index-7y1qEw2y.js:12:3'])
+  expect(listFrames(chrome, '"my secret" is not valid JSON')).toEqual([
+    'chats-LLzUyTON.js:1:2077',
+    'index-7y1qEw2y.js:12:3',
+  ])
   const firefox = 'read@https://atelier.example/static/assets/chats-LLzUyTON.js:1:2077\n@https://a.example/b.js:1:2'
-  expect(listFrames(firefox)).toEqual(['chats-LLzUyTON.js:1:2077', 'b.js:1:2'])
+  expect(listFrames(firefox, 'my secret')).toEqual(['chats-LLzUyTON.js:1:2077', 'b.js:1:2'])
+})
+
+it('takes no file names from the message', () => {
+  const error = new SyntaxError('"secret.js:1:2" is not valid JSON')
+  expect(JSON.stringify(describeError('error', error, ''))).not.toContain('secret')
+  const pasted = new SyntaxError(
+    '"Look:\n    at secret.js:1:2\nread@https://a.example/secret.js:1:2" is not valid JSON',
+  )
+  expect(JSON.stringify(describeError('error', pasted, ''))).not.toContain('secret')
+  // Without the message: it was changed after the stack was built.
+  expect(listFrames('Error: secret.js:1:2\n    at https://a.example/b.js:1:2', '')).toEqual(['b.js:1:2'])
 })
 
 it('describes any thrown value within fixed limits', () => {
@@ -22,6 +36,6 @@ it('describes any thrown value within fixed limits', () => {
     frames: [],
   })
   error.name = 'my secret'
-  error.stack = 'x.js:1:2 '.repeat(100)
+  error.stack = '    at x.js:1:2\n'.repeat(100)
   expect(describeError('error', error, '')).toMatchObject({ name: 'Unknown', frames: Array(8).fill('x.js:1:2') })
 })

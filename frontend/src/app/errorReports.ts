@@ -8,9 +8,15 @@ const MAX_FRAMES = 8
 const reported = new Set<string>()
 let getScreen: () => string = () => ''
 
+/** The line of a frame: `    at …` in Chromium, `…@https://…` in other browsers. */
+const FRAME_LINE = /^\s+at |@\w+:\/\//
+
 /** Lists the frames of a stack in our own files, innermost first. The message before the frames is left out: it may quote user content. */
-export function listFrames(stack: string): string[] {
-  return [...stack.matchAll(/([\w.-]{1,80}\.(?:js|mjs|tsx?))(?:\?[\w=&-]*)?:(\d{1,7}):(\d{1,7})/g)]
+export function listFrames(stack: string, message: string): string[] {
+  // The message may have lines that look like frames.
+  const lines = stack.replace(`: ${message}`, '').split('\n')
+  const frames = lines.filter(line => FRAME_LINE.test(line)).join('\n')
+  return [...frames.matchAll(/([\w.-]{1,80}\.(?:js|mjs|tsx?))(?:\?[\w=&-]*)?:(\d{1,7}):(\d{1,7})/g)]
     .slice(0, MAX_FRAMES)
     .map(([, file, line, column]) => `${file}:${line}:${column}`)
 }
@@ -18,7 +24,8 @@ export function listFrames(stack: string): string[] {
 export function describeError(kind: ClientError['kind'], thrown: unknown, where: string): ClientError {
   const error = thrown instanceof Error ? thrown : null
   const name = /^[A-Za-z]\w{0,59}$/.test(error?.name ?? '') ? (error?.name ?? 'Error') : 'Unknown'
-  return { kind, name, screen: /^[\w/$.-]{0,100}$/.test(where) ? where : '', frames: listFrames(error?.stack ?? '') }
+  const frames = error ? listFrames(error.stack ?? '', error.message) : []
+  return { kind, name, screen: /^[\w/$.-]{0,100}$/.test(where) ? where : '', frames }
 }
 
 /** Report an error once. Errors of the API are not reported. */

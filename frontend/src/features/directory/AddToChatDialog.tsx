@@ -28,7 +28,8 @@ export function AddToChatDialog({ actor, workspace, onGo, onClose }: AddToChatDi
   const query = useChats(workspace.id)
   const [text, setText] = useState('')
   const { error, run, busy } = useAsyncAction()
-  const chats = query.data ?? []
+  // Nobody can be added to a direct chat.
+  const chats = (query.data ?? []).filter(row => !row.chat.is_direct)
   const needle = text.trim().toLocaleLowerCase()
   const found = chats.filter(row => row.chat.title.toLocaleLowerCase().includes(needle))
   const add = (chatId: string) =>

@@ -3,8 +3,9 @@ import axe from 'axe-core'
 import type { ReactNode } from 'react'
 import { afterEach, expect, it, vi } from 'vitest'
 import { render } from 'vitest-browser-react'
-import type { ActorRow, DirectoryDetailRow } from '@/api'
-import { answerRequests } from '@/testing/restServer'
+import type { ActorRow, DirectoryDetailRow, WorkspaceRow } from '@/api'
+import { answerByPath, answerRequests, page } from '@/testing/restServer'
+import { AddToChatDialog } from './AddToChatDialog'
 import { ReportDialog } from './ReportDialog'
 import { TakedownDialog } from './TakedownDialog'
 
@@ -71,4 +72,15 @@ it('shows whom a takedown affects, and takes the agent down once its name is typ
   expect(requests.filter(sent => sent.method === 'POST')).toEqual([
     { method: 'POST', path: '/directory/a1/takedown', body: { reason: 'It was wrong.' } },
   ])
+})
+
+it('offers to add an agent only to chats that it can join', async () => {
+  const chats = [
+    { chat: { id: 'direct', title: 'Bob', is_direct: true }, participants: [] },
+    { chat: { id: 'travel', title: 'Travel', is_direct: false }, participants: [] },
+  ]
+  answerByPath({ 'GET /workspaces/w/chats': page(chats) })
+  const workspace = { id: 'w', handle: 'lighthouse' } as WorkspaceRow
+  const screen = await show(<AddToChatDialog actor={actor} workspace={workspace} onGo={vi.fn()} onClose={vi.fn()} />)
+  await expect.element(screen.getByRole('listitem')).toHaveTextContent('Travel')
 })

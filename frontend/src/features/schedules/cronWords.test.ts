@@ -22,3 +22,10 @@ it.each(['0 8 1 * 1', '0 8 * 1 *', '0 8,9 * * *', '0 8 * * 1-3', '*/15 8 * * *',
     expect(describeCron(expression)).toBeNull()
   },
 )
+
+it.each(['*/45 * * * *', '*/0 * * * *', '0 */5 * * *', '0 */48 * * *'])(
+  'has no words for %s, whose intervals are not equal',
+  expression => {
+    expect(describeCron(expression)).toBeNull()
+  },
+)

@@ -36,12 +36,12 @@ export function describeCron(expression: string): CronWords | null {
 }
 
 function describeInterval(minute: string, hour: string): CronWords | null {
-  const minutes = parseStep(minute)
+  const minutes = parseStep(minute, 60)
   if (minutes !== null) return hour === '*' ? { key: 'cron.minutes', minutes } : null
   const at = parseNumber(minute, 59)
   if (at === null) return null
   if (hour === '*') return { key: 'cron.hourly', minute: at }
-  const hours = parseStep(hour)
+  const hours = parseStep(hour, 24)
   return hours === null ? null : { key: 'cron.hours', hours, minute: at }
 }
 
@@ -52,7 +52,9 @@ function describeWeekdays(weekday: string, time: string): CronWords | null {
   return days.every(day => day !== null) ? { key: 'cron.weekly', days, time } : null
 }
 
-const parseStep = (field: string) => (/^\*\/\d+$/.test(field) ? Number(field.slice(2)) : null)
+// Only a step that divides the whole makes equal intervals.
+const parseStep = (field: string, whole: number) =>
+  /^\*\/\d+$/.test(field) && whole % Number(field.slice(2)) === 0 ? Number(field.slice(2)) : null
 const parseNumber = (field: string, most: number) =>
   /^\d{1,2}$/.test(field) && Number(field) <= most ? Number(field) : null
 

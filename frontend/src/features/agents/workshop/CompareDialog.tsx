@@ -1,6 +1,6 @@
 import { Play } from 'lucide-react'
 import { type FormEvent, useRef, useState } from 'react'
-import { type AgentRow, comparisons, drafts } from '@/api'
+import { type AgentRow, ApiError, comparisons, drafts } from '@/api'
 import { newId } from '@/lib/ids'
 import { useTexts } from '@/lib/language'
 import { upsertRows } from '@/realtime'
@@ -82,9 +82,10 @@ function CompareForm({
     }
   }
 
-  /** Applies the draft as it is written. If no one is editing, the lock is acquired first. */
+  /** Applies the draft as it is written. If no one is editing, the lock is acquired first. Throws if the text could not be stored. */
   const applyCurrentDraft = async (): Promise<number> => {
     const typed = await workshop.flush()
+    if (typed === null && workshop.isMine) throw new ApiError(0, workshop.getProblem() ?? 'unavailable', 'Not stored.')
     const revision = typed ?? (await drafts.write(chatId, agentId, { revision: null })).revision
     const row = await drafts.apply(chatId, agentId, revision)
     workshop.upsertRow(row)

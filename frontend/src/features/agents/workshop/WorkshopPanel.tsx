@@ -7,9 +7,10 @@ import { useTexts } from '@/lib/language'
 import { pendingPath, suggestionPath } from '@/lib/paths'
 import layout from '@/ui/layout.module.css'
 import { useIsPhone } from '@/ui/useIsPhone'
-import { isSameContent, listEnabledTools } from '../content'
+import { listEnabledTools } from '../content'
 import { ActionsBar } from './ActionsBar'
 import { useDraftActions } from './actions'
+import { applyOpenDraft } from './applyDraft'
 import { CompareDialog } from './CompareDialog'
 import { DraftNotices } from './DraftNotices'
 import { useWorkshop, type Workshop } from './draftSession'
@@ -49,7 +50,7 @@ interface WorkshopPanelProps {
 }
 
 export interface WorkshopHandle {
-  /** Applies the draft if this person is editing it and it is not applied yet. Returns false if that failed. */
+  /** As `applyDraft`, with what this person is writing. */
   apply(): Promise<boolean>
 }
 
@@ -84,10 +85,7 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
     if (workshop.isMine && (await actions.apply()) && !isPhone) props.onApplied()
   }
   useImperativeHandle(props.ref, () => ({
-    apply: async () => {
-      const isApplied = workshop.applied !== null && isSameContent(workshop.applied, workshop.content)
-      return !workshop.isMine || isApplied || (await actions.apply()) !== null
-    },
+    apply: () => applyOpenDraft(chatId, agent.actor.id, me.id, workshop, actions),
   }))
   const { isPromptFocusRequested, onPromptFocused } = props
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs once for each request

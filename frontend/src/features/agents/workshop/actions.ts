@@ -175,14 +175,17 @@ export function useDraftActions(
   }
 
   const discard = async () => {
-    const { content } = workshop
-    const revision = workshop.isMine ? await workshop.flush() : (workshop.draft?.revision ?? null)
+    const { content, draft } = workshop
+    const flushed = workshop.isMine ? await workshop.flush() : (draft?.revision ?? null)
+    // Edits that cannot be stored do not prevent it: they become a lost text, and Undo restores the stored text.
+    const revision = flushed ?? workshop.getStoredRevision()
+    const restored = flushed === null ? draft?.written : content
     const row = await runAction('doing.discarding', async () =>
       revision === null ? null : drafts.discard(chatId, agentId, revision),
     )
     if (!row) return
     workshop.upsertRow(row)
-    showToast(t('draftDiscarded', { name }), { label: t('undo'), run: () => void acquire(content) })
+    showToast(t('draftDiscarded', { name }), { label: t('undo'), run: () => void acquire(restored) })
   }
 
   const release = async () => {

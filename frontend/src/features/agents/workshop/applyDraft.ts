@@ -3,6 +3,8 @@ import { getErrorText } from '@/lib/errors'
 import { chatState, isEnded, upsertRows } from '@/realtime'
 import { showToast } from '@/ui/toast'
 import { isSameContent } from '../content'
+import type { DraftActions } from './actions'
+import type { Workshop } from './draftSession'
 
 /**
  * Applies the agent's draft of the chat, if this person has its lock and it changed since it was applied.
@@ -20,4 +22,16 @@ export async function applyDraft(chatId: string, agentId: string, personId: stri
     showToast(getErrorText(error))
     return false
   }
+}
+
+/** As `applyDraft`, for a draft that is open in the workshop: what this person is writing is stored first. */
+export async function applyOpenDraft(
+  chatId: string,
+  agentId: string,
+  personId: string,
+  { isMine, applied, content }: Pick<Workshop, 'isMine' | 'applied' | 'content'>,
+  actions: Pick<DraftActions, 'apply'>,
+): Promise<boolean> {
+  if (!isMine) return applyDraft(chatId, agentId, personId)
+  return (applied !== null && isSameContent(applied, content)) || (await actions.apply()) !== null
 }

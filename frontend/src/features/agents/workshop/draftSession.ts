@@ -29,6 +29,8 @@ export interface Workshop {
   flush(): Promise<number | null>
   /** Returns the error code if the server rejected the text. */
   getProblem(): ErrorCode | null
+  /** Returns the revision of the text that is stored, even if newer edits are not; null after a text was lost. */
+  getStoredRevision(): number | null
   upsertRow(row: DraftRow): void
   /** Starts editing from this row, also after a text was lost. */
   resume(row: DraftRow): void
@@ -103,6 +105,10 @@ export function useWorkshop(chatId: string, agent: AgentRow, me: ActorRow): Work
   const edit = useCallback((content: SpecContent, caret?: number) => autosave.current?.edit(content, caret), [autosave])
   const flush = useCallback(async () => (await autosave.current?.flush()) ?? null, [autosave])
   const getProblem = useCallback(() => autosave.current?.current.problem ?? null, [autosave])
+  const getStoredRevision = useCallback(() => {
+    const current = autosave.current?.current
+    return current && !current.lost ? current.revision : null
+  }, [autosave])
   const resume = useCallback(
     (row: DraftRow) => {
       upsertRow(row)
@@ -134,6 +140,7 @@ export function useWorkshop(chatId: string, agent: AgentRow, me: ActorRow): Work
     edit,
     flush,
     getProblem,
+    getStoredRevision,
     upsertRow,
     resume,
   }
