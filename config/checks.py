@@ -95,11 +95,11 @@ def check_lease(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[
 
 
 def refuse_to_serve_unsafely(*, web: bool = False) -> None:
-    """Check the secrets and the lease and, with `web`, what concerns processes that are reached from outside. Raise
+    """Check the secrets, the web search and the lease and, with `web`, what concerns processes that are reached from outside. Raise
     `ImproperlyConfigured` with all errors. Web processes and workers call this when they start, because Django runs checks in
     management commands only."""
-    errors = [*check_secrets(None), *check_merge_service_secret(None), *check_lease(None)]
+    errors = [*check_secrets(None), *check_merge_service_secret(None), *check_web_search(None), *check_lease(None)]
     if web:
         errors += [*check_trusted_proxies(None), *check_sign_up_mode(None)]
     if errors:
-        raise ImproperlyConfigured(" ".join(f"{error.msg} {error.hint}" for error in errors))
+        raise ImproperlyConfigured(" ".join(f"{error.msg} {error.hint or ''}".strip() for error in errors))

@@ -203,10 +203,12 @@ def find_messages(
         ids = merge_rankings([ids, near])
     if not ids:
         return []
-    found = {" ".join(one.text.lower().split()): one for one in reversed(_read_found(ids))}
+    found: dict[str, FoundText] = {}
+    for one in _read_found(ids):
+        found.setdefault(" ".join(one.text.lower().split()), one)
     # The request itself, asked before, answers nothing.
     found.pop(" ".join(text.lower().split()), None)
-    return list(reversed(found.values()))[:limit]
+    return list(found.values())[:limit]
 
 
 def _read_found(ids: list[UUID]) -> list[FoundText]:

@@ -59,6 +59,7 @@ def read_history_turns(entries: Sequence[HistoryEntry]) -> dict[UUID, list[Histo
             Left(KT("payload__arguments"), MAX_RESULT_CHARACTERS + 1),
             KT("payload__call_id"),
             KT("payload__tool_call_id"),
+            KT("payload__is_deleted"),
         )
     )
     return {entry.id: _build_turns(entry, rows) for entry in entries}
@@ -67,7 +68,7 @@ def read_history_turns(entries: Sequence[HistoryEntry]) -> dict[UUID, list[Histo
 def _build_turns(entry: HistoryEntry, rows: Iterable[Sequence[Any]]) -> list[HistoryTurn]:
     turns: list[HistoryTurn] = []
     position_of_call: dict[str, int] = {}
-    for id, chat_id, seq, run_id, type_, author, text, name, arguments, call_id, answered_call_id in rows:
+    for id, chat_id, seq, run_id, type_, author, text, name, arguments, call_id, answered_call_id, is_deleted in rows:
         is_own = run_id == entry.run_id
         if chat_id != entry.chat_id or not (is_own or entry.first_seq <= seq <= entry.last_seq):
             continue
@@ -79,9 +80,13 @@ def _build_turns(entry: HistoryEntry, rows: Iterable[Sequence[Any]]) -> list[His
             call = turns[position]
             turns[position] = HistoryTurn("call", call.message_id, "", call.text, _cut(text, MAX_RESULT_CHARACTERS))
         elif type_ in SPOKEN_TYPES:
-            shown = f"[file “{name}”]" if type_ == "FILE_MESSAGE" else _cut(text, MAX_CHARACTERS)
+            shown = _describe_file(name, is_deleted) if type_ == "FILE_MESSAGE" else _cut(text, MAX_CHARACTERS)
             turns.append(HistoryTurn("answer" if is_own else "message", id, author or "", shown))
     return _keep_newest(turns)
+
+
+def _describe_file(name: str, is_deleted: str | None) -> str:
+    return f"[The file “{name}” was deleted.]" if is_deleted == "true" else f"[file “{name}”]"
 
 
 def _keep_newest(turns: list[HistoryTurn]) -> list[HistoryTurn]:

@@ -41,8 +41,9 @@ def get_public_agent(actor: Actor, handle: str) -> Any:
     handle = normalize_handle(handle)
     matches = Q(handle=handle) if HANDLE_PATTERN.fullmatch(handle) else Q(pk__in=[])
     with suppress(ValueError):
-        # An id is not searched as a handle, because a publisher may have chosen the id of another agent as a handle.
-        matches = Q(pk=UUID(handle)) if len(handle) == ID_LENGTH else matches
+        # The id of a public agent is not searched as a handle, because a publisher may have chosen it as that of another one.
+        id = UUID(handle) if len(handle) == ID_LENGTH else None
+        matches = Q(pk=id) if id and Actor.objects.filter(pk=id, is_public=True).exists() else matches
     agent = agents.filter(matches).first()
     if agent is not None and (agent.status == AgentStatus.READY or AgentVerb.TAKE_DOWN in compute_agent_verbs(agent)):
         return agent

@@ -202,7 +202,12 @@ def _build_conflict(
 
 
 def _mark_lines(conflict: int, text: str, lines: list[_AnswerLine]) -> bool:
-    """Mark the first lines that have this text and are not part of another conflict. Return whether they were found."""
+    """Mark the first lines that have this text and are not part of another conflict. Return whether they were found.
+
+    An empty text, which deletes lines, marks none: it has no place in the prompt, and counts as found.
+    """
+    if not text.strip():
+        return True
     # One substring search: comparing lists of lines at every index takes hours if an answer repeats a line often enough.
     # A stored text contains no NUL, so lines of other conflicts, which become NUL here, are never found.
     prompt = "".join(f"\n{line.text.strip() if line.conflict is None else NUL}" for line in lines) + "\n"

@@ -148,6 +148,10 @@ def _is_writing(use: ToolUse, tools: Mapping[str, Tool]) -> bool:
 
 
 def _describe_use(use: ToolUse, tools: Mapping[str, Tool]) -> tuple[str, str]:
-    """Return the tool and its effective settings as JSON, with the defaults of the tool filled in."""
+    """Return the tool and its effective settings as JSON, with the defaults of the tool filled in. The settings are empty if the
+    tool does not exist or if they are no longer valid: `configure_tools` leaves the tool out then."""
     tool = tools.get(use.tool)
-    return use.tool, tool.parse_config(use.custom_config).model_dump_json() if tool else ""
+    try:
+        return use.tool, tool.parse_config(use.custom_config).model_dump_json() if tool else ""
+    except ValidationError:
+        return use.tool, ""

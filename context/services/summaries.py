@@ -34,8 +34,9 @@ from llm.tokens import estimate_tokens
 INPUT_TOKENS = 12_000
 """Tokens of new messages that one job reads."""
 MAX_JOBS_BEHIND = 4
-"""A summary that a person requests covers at most the newest messages that this many jobs can read; one that is due, besides these,
-at most as many tokens as a conversation has (`budget`). Messages before these are left out."""
+"""A summary that a person requests takes the newest messages that this many jobs can read; one that is due, of the messages after
+the one before it, the newest that have at most as many tokens as these jobs read and a conversation has (`budget`) together. Older
+messages are left out. The last of the messages that it takes (`MIN_KEPT`, `KEPT_SHARE`) count, but it does not cover them."""
 MAX_UNSUMMARISED = 2_000_000
 """The most tokens of messages that jobs following each other summarise: as many as a conversation can have."""
 KEPT_SHARE = 0.3
@@ -254,14 +255,15 @@ def _end(summary: HistorySummary, state: SummaryState, *, error_code: str = "") 
 
 def parse_answer(answer: str, known: set[int], ids_of_texts: dict[str, UUID]) -> list[Sentence]:
     """Return the sentences of an answer that name existing messages; none if the answer is not the expected JSON. A sentence that
-    the previous summary has in the same words keeps its id."""
+    the previous summary has in the same words keeps its id; if the answer repeats it, only the first one does."""
     sentences: list[Sentence] = []
+    left = dict(ids_of_texts)
     for entry in _read_entries(answer)[:MAX_SENTENCES]:
         text = " ".join(to_storable(str(entry.get("text", ""))).split())[:MAX_SENTENCE]
         section = " ".join(to_storable(str(entry.get("section", ""))).split())[:MAX_SECTION]
         seqs = sorted({seq for seq in _read_numbers(entry.get("from")) if seq in known})[:20]
         if text and seqs:
-            sentences.append(Sentence(id=ids_of_texts.get(text) or new_id(), section=section, text=text, seqs=seqs))
+            sentences.append(Sentence(id=left.pop(text, None) or new_id(), section=section, text=text, seqs=seqs))
     order = list(dict.fromkeys(sentence.section for sentence in sentences))
     return sorted(sentences, key=lambda sentence: order.index(sentence.section))
 

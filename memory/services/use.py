@@ -26,7 +26,7 @@ def use_memory(
     strategy: ContextStrategy = "truncate",
 ) -> ReadMemory:
     """Return what a run of the agent in this chat reads of the agent's memory, and store what it used and what was withheld.
-    With the scope `chat` and without notes, nothing is stored.
+    With the scope `chat` and without notes, nothing is stored, unless an earlier attempt of the run has stored something.
 
     A later attempt of the run reads the memory again, and replaces what was stored. If the earlier attempt had used something that
     this one does not use, the run counts as having read texts of others, because the texts of that attempt may repeat it. See
@@ -37,9 +37,9 @@ def use_memory(
     memory = read_memory(
         agent, chat, person=person, memory_scope=memory_scope, request=request, model_size=model_size, strategy=strategy
     )
-    if memory_scope == "chat" and not memory.notes:
-        return memory
     used = MemoryUse.objects.filter(run_id=run_id).values_list("note_ids", "entry_ids").first()
+    if memory_scope == "chat" and not memory.notes and used is None:
+        return memory
     note_ids, entry_ids = [note.pk for note in memory.notes], [entry.pk for entry in memory.entries]
     MemoryUse.objects.update_or_create(
         run_id=run_id,

@@ -130,7 +130,7 @@ class Publish(APIView):
     def post(self, request: Request, agent_id: UUID) -> HttpResponse:
         body = read(request, PublishBody)
         copy = publishing.publish_agent(request.user, agent_id, **dict(body))
-        return build_response(selectors.get_directory_detail(request.user, copy.handle), 201)
+        return build_response(selectors.get_directory_detail(request.user, str(copy.pk)), 201)
 
 
 class Publication(APIView):
@@ -156,7 +156,7 @@ class Publication(APIView):
     def put(self, request: Request, agent_id: UUID) -> HttpResponse:
         body = read(request, UpdatePublicationBody)
         copy = publishing.update_published_agent(request.user, agent_id, **dict(body))
-        return build_response(selectors.get_directory_detail(request.user, copy.handle))
+        return build_response(selectors.get_directory_detail(request.user, str(copy.pk)))
 
 
 class PublicUse(APIView):

@@ -236,9 +236,9 @@ class ChatRun(RunKind):
         *,
         strategy: ContextStrategy | Literal["default"] = "default",
     ) -> ReadMemory:
-        """Return what the run reads of its agent's memory, and keep it on the run. No query is made for an agent without notes that
-        remembers each chat by itself."""
-        if not self.is_participant or (memory_scope == "chat" and not getattr(run, "has_notes", True)):
+        """Return what the run reads of its agent's memory. An agent without notes that remembers each chat needs no query."""
+        is_first = run.attempt < 2  # a later attempt replaces what an earlier one has stored
+        if not self.is_participant or (memory_scope == "chat" and is_first and not getattr(run, "has_notes", True)):
             return ReadMemory()
         request = next((entry.payload.get("text", "") for entry in read.entries if entry.id == run.trigger_id), "")
         run.memory = use_memory(

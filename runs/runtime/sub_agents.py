@@ -82,7 +82,7 @@ def start_sub_agents(update: RowUpdate[Run], requests: Sequence[TaskRequest]) ->
     if runs or any(state in NOT_ENDED for state in known.values()):
         update.set(state=RunState.WAITING_CHILD)
     else:
-        update.set(state=RunState.QUEUED, dispatched_at=now())
+        update.set(state=RunState.QUEUED, dispatched_at=None if caller.is_isolated else now())
         dispatch_run(caller)
     return runs
 

@@ -30,7 +30,7 @@ def queue_decided_run(decided: Sequence[Approval]) -> list[RowChange]:
         return []
     dispatch_run(run)
     update = build_run_update(run, state=RunState.WAITING_APPROVAL, attempt=run.attempt)
-    return [update.set(state=RunState.QUEUED, dispatched_at=now(), retry_at=None)]
+    return [update.set(state=RunState.QUEUED, dispatched_at=None if run.is_isolated else now(), retry_at=None)]
 
 
 def queue_callers_of_ended_sub_agents() -> None:

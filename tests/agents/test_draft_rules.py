@@ -308,6 +308,16 @@ def test_an_applied_text_of_a_suggester_loses_a_writing_tool_with_production(tea
     assert list_tools_of_run(team) == ["current_time"]
 
 
+def test_an_applied_text_loses_a_writing_tool_whose_settings_a_release_no_longer_allows(team, pay, monkeypatch):
+    uses = (ToolUse(tool="pay", custom_config={"most": 5}), ToolUse(tool="current_time"))
+    set_production_tools(team, *uses)
+    draft = claim(team, "bob", SpecContent(prompt="Pay.", tools=uses))
+    drafts.apply_draft(**draft_args(team, "bob"), revision=draft.revision)
+    assert list_tools_of_run(team) == ["pay", "current_time"]
+    monkeypatch.setattr(Pay, "Config", ToolConfig)
+    assert list_tools_of_run(team) == ["current_time"]
+
+
 def test_an_applied_text_loses_an_added_writing_tool_when_its_author_may_no_longer_save(team, pay):
     draft = claim(team, "alice", SpecContent(prompt="Pay.", tools=(ToolUse(tool="pay"),)))
     drafts.apply_draft(**draft_args(team, "alice"), revision=draft.revision)

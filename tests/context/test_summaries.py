@@ -7,6 +7,7 @@ import pytest
 from chats import services as chats
 from chats.models import Message
 from common.errors import Conflict, Forbidden, Invalid, NotFound
+from common.ids import new_id
 from context import services as context
 from context.models import HistorySummary, SummaryCorrection
 from context.selectors import build_summary_row
@@ -142,6 +143,13 @@ def test_a_sentence_that_names_no_message_is_dropped():
     assert [one.text for one in parse_answer(answer, {1, 2}, {})] == ["one"]
     for broken in ("", "none", "{", '{"sentences": 3}', '{"sentences": ["x"]}', '[{"sentences": []}]'):
         assert parse_answer(broken, {1}, {}) == []
+
+
+def test_a_sentence_that_is_repeated_keeps_its_id_once():
+    id = new_id()
+    answer = json.dumps({"sentences": [{"section": section, "text": "one", "from": [1]} for section in "aba"]})
+    ids = [one.id for one in parse_answer(answer, {1}, {"one": id})]
+    assert (ids[0], len(set(ids))) == (id, 3)
 
 
 def test_a_failed_or_unreadable_summary_keeps_the_one_before(environment, rows):

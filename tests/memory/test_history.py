@@ -1,5 +1,7 @@
 """The history of an agent over all its chats: what a run reads of it, and when it does not."""
 
+from io import BytesIO
+
 import pytest
 from django.db import IntegrityError
 
@@ -14,6 +16,7 @@ from chats.selectors import list_messages
 from common.errors import Conflict, Forbidden, NotFound
 from common.ids import new_id
 from events.models import AuditRecord
+from files import services as files
 from memory import services as memory
 from memory.models import HistoryEntry, MemoryClearing, MemoryUse
 from memory.selectors import get_memory_row, list_history
@@ -128,6 +131,24 @@ def test_MEM2_a_deleted_or_edited_message_leaves_the_history(driver):
     context = driver.ask(other, "What was it?").context
     assert "canary" not in context
     assert "You: Corrected." in context
+
+
+def test_MEM2_a_deleted_file_is_called_deleted_in_the_history(driver):
+    team = driver.team
+    other = driver.open_chat("Kyoto", team.bob)
+    driver.post(team.chat, "Read them.")
+    kept, deleted = (
+        files.upload_file(team.alice, content=BytesIO(name.encode()), name=name, chat_id=team.chat.id)[0]
+        for name in ("kept.txt", "deleted.txt")
+    )
+    for file in (kept, deleted):
+        files.post_file(team.alice, file.id)
+    driver.claim(team.chat).answer()
+    files.delete_file(team.alice, deleted.id)
+    context = driver.ask(other, "What was it?").context
+    assert f"[file “{kept.name}”]" in context
+    assert f"[The file “{deleted.name}” was deleted.]" in context
+    assert f"[file “{deleted.name}”]" not in context
 
 
 def test_tool_calls_are_in_the_history_with_shortened_results(driver):

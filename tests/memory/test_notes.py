@@ -18,6 +18,7 @@ from inspector.selectors import build_inspected_run_rows, get_run_inspection, li
 from memory import services as memory
 from memory.models import MemoryUse, Note, NoteRevision
 from memory.selectors import build_history_rows, get_memory_row, get_memory_use, list_history, list_notes
+from runs.kinds import get_kind
 from tests.people import make_agent
 from tools.interface import ToolContext
 from workspaces import services as workspaces
@@ -120,6 +121,23 @@ def test_an_agent_without_notes_that_remembers_each_chat_makes_no_query_for_memo
     assert not [
         query for query in queries if query["sql"].startswith("SELECT") and 'FROM "memory_' in query["sql"][:400]
     ]
+
+
+def test_a_later_attempt_replaces_the_use_of_a_note_that_was_forgotten_meanwhile(driver):
+    team = driver.team
+    driver.set_memory_scope("chat")
+    writing = driver.ask(team.chat, "x")
+    writing.call("remember", text="canary-one")
+    writing.answer()
+    note = Note.objects.get()
+    memory.create_note(team.alice, team.robin.id, text="Tea.")
+    run = driver.ask(team.chat, "x").run
+    assert MemoryUse.objects.get(run_id=run.id).note_ids == [note.id]
+    memory.forget_note(team.alice, note.id, revision=note.revision)
+    prepared = get_kind(run).prepare(run)
+    assert "canary" not in prepared.transcript.turns[0].text
+    assert MemoryUse.objects.get(run_id=run.id).note_ids == []
+    assert prepared.has_outside_texts
 
 
 def test_FAIR8_an_editor_widens_a_note_to_the_whole_workspace(driver, carol):

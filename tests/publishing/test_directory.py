@@ -374,6 +374,24 @@ def test_a_taken_down_agent_cannot_be_added_to_a_chat(team):
     assert chat.participants.count() == 1
 
 
+def test_an_agent_is_found_by_a_handle_like_an_id_unless_that_is_the_id_of_another(team):
+    api = sign_in(team.alice.email, PASSWORD)
+    handle = "0123abcd-0123-0123-0123-0123456789ab"
+    copy = publish(team, handle=handle)
+    assert get_directory_detail(team.bob, handle).actor.id == copy.id
+    wren = make_agent(team.workspace, team.alice, "Wren")
+    row = api.ok("POST", f"agents/{wren.id}/publish", LISTING | {"name": "Wren", "handle": str(copy.id)})
+    assert row["actor"]["name"] == "Wren"
+    assert get_directory_detail(team.bob, str(copy.id)).actor.id == copy.id
+    row = api.ok("PUT", f"agents/{wren.id}/publication", LISTING | {"name": "Wren", "description": "Sings."})
+    assert row["actor"]["name"] == "Wren"
+    publishing.take_down_agent(team.alice, copy.id)
+    for reference in (handle, str(copy.id)):
+        with pytest.raises(NotFound) as caught:
+            get_directory_detail(team.bob, reference)
+        assert caught.value.data["name"] == "Interpreter"
+
+
 def test_an_agent_is_found_by_its_id_and_a_link_to_a_taken_down_one_says_so(team):
     copy = publish(team)
     assert get_directory_detail(team.bob, str(copy.id)).actor.handle == "interpreter"

@@ -3,12 +3,19 @@
 import resource
 
 import pytest
+from django.db import transaction
 
 from chats import services as chats
+from common.clock import now
+from runs.kinds.base import build_run_update
 from runs.models import Run
+from runs.runtime.sub_agents import start_sub_agents
 from runs.services import claims
 from runs.services.claims import reserve_isolated_runs
+from runs.services.waiting import queue_decided_run
 from tests.chaos import IS_CHAOS
+from tests.factories.approvals import ApprovalFactory
+from tests.factories.runs import RunFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -77,3 +84,19 @@ def test_RUN9_a_run_with_two_crashes_is_claimed_by_an_isolated_process_only(envi
         assert reserve_isolated_runs(4) == []
     assert claims.claim_run(run.id, "here:1:a") is None
     assert claims.claim_run(run.id, "here:1:a", isolated=True) == run
+
+
+def test_RUN9_an_isolated_run_that_waited_is_reserved_for_a_process_at_once(environment):
+    """After a decision, and after tasks of which none was left to wait for."""
+    team = environment.team
+    decided = RunFactory.create(chat=team.chat, agent=team.robin, state="waiting_approval", attempt=1, crashes=2)
+    approval = ApprovalFactory.create(
+        run_id=decided.id, chat=team.chat, agent=team.robin, decision="approved", decided_at=now()
+    )
+    caller = RunFactory.create(chat=team.chat, agent=team.robin, running=True, crashes=2)
+    update = build_run_update(caller, state="running")
+    with transaction.atomic():
+        chats.lock_chat(team.chat.id)
+        assert start_sub_agents(update, []) == []
+        chats.save_changes(team.chat.id, [*queue_decided_run([approval]), update])
+    assert reserve_isolated_runs(4) == [decided.id, caller.id]

@@ -64,6 +64,16 @@ def test_a_process_with_a_lease_that_ends_after_one_late_heartbeat_does_not_serv
     refuse_to_serve_unsafely()
 
 
+def test_a_process_with_an_unknown_or_incomplete_web_search_does_not_serve(settings: Any) -> None:
+    settings.SECRET_KEY, settings.SECRET_KEYS = "anything else", ["c29tZXRoaW5nLWVsc2Utc29tZXRoaW5nLWVsc2UtMTI="]
+    settings.WEB_SEARCH = {"provider": "oracle", "url": "", "key": ""}
+    with pytest.raises(ImproperlyConfigured, match="WEB_SEARCH_PROVIDER names no search service"):
+        refuse_to_serve_unsafely()
+    settings.WEB_SEARCH = {"provider": "tavily", "url": "", "key": ""}
+    with pytest.raises(ImproperlyConfigured, match=r"WEB_SEARCH_KEY is not set, which tavily needs\.$"):
+        refuse_to_serve_unsafely(web=True)
+
+
 def test_http_is_redirected_to_https(client: Client, settings: Any) -> None:
     settings.SECURE_SSL_REDIRECT, settings.SECURE_HSTS_SECONDS = True, 31536000
     answer = client.get("/api/v1/me")

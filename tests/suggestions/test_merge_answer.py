@@ -132,6 +132,15 @@ def test_a_choice_whose_text_is_not_in_the_prompt_is_not_chosen():
     assert (merged_conflict.chosen, merged_conflict.choices[1].contributor) == (None, None)
 
 
+@pytest.mark.parametrize("text", ["Be kind.\n\nSign.\n", "Be kind.\nSign.\n"])
+def test_a_chosen_deletion_stays_chosen_and_marks_no_line(text):
+    conflict = build_conflict(1, ("s1", "Be loud."), ("s2", "\n"))
+    answer = {"segments": [build_segment(text, "s2")], "conflicts": [conflict]}
+    merged = build_merged_prompt(json.dumps(answer), PRODUCTION, build_suggestions("Be loud.\n", "Sign.\n"))
+    assert {segment.conflict for segment in merged.segments} == {None}
+    assert [merged_conflict.chosen for merged_conflict in merged.conflicts] == [1]
+
+
 def test_two_conflicts_with_the_same_text_mark_different_lines():
     conflicts = [
         build_conflict(0, ("s1", "Sign.\nSign.")),

@@ -139,3 +139,13 @@ describe('a conflict in a field', () => {
     expect(setField(has, conflict.about, '').tools).toEqual([])
   })
 })
+
+it('a chosen deletion without a segment stays the choice of its conflict', () => {
+  const choices = [
+    { text: 'Never more.', contributor: 'bob' },
+    { text: '', contributor: 'carol' },
+  ]
+  const deleted: Conflict = { about: 'prompt', question: '', choices, chosen: 1 }
+  const found = findSources(provenance([segment('# Role\n'), segment('End.')], [deleted]), content('# Role\nEnd.'))
+  expect(found.chosen).toEqual([1])
+})

@@ -88,9 +88,15 @@ export function findSources(provenance: Provenance, content: SpecContent): Sourc
       segments = candidate
       return at
     }
-    return null
+    return findChosenDeletion(conflict, index, segments)
   })
   return { segments, located: locateSegments(segments, content.prompt), chosen }
+}
+
+/** Returns the choice of a model to delete the lines, if that has left no segment; else null. */
+function findChosenDeletion({ chosen, ...conflict }: Conflict, index: number, segments: readonly Segment[]) {
+  if (chosen == null || splitLines(conflict.choices[chosen]?.text ?? '').length > 0) return null
+  return segments.some(segment => segment.conflict === index) ? null : chosen
 }
 
 const isEmptyChoice = (conflict: Conflict, choiceIndex: number) =>
