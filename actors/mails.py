@@ -15,17 +15,17 @@ TEXTS = {
     "reset": {
         "en": (
             "Set a new password for Atelier",
-            "Hello {name},\n\nset a new password here:\n\n{link}\n\nThe link works once, for {hours} h. "
+            "Hello,\n\nset a new password here:\n\n{link}\n\nThe link works once, for {hours} h. "
             "If you did not ask for it, ignore this mail: nothing has changed.\n",
         ),
         "zh-hant": (
             "設定新的 Atelier 密碼",
-            "{name}，你好：\n\n請由此設定新密碼：\n\n{link}\n\n此連結只能使用一次，{hours} 小時內有效。"
+            "你好：\n\n請由此設定新密碼：\n\n{link}\n\n此連結只能使用一次，{hours} 小時內有效。"
             "若不是你本人要求的，請忽略這封郵件，一切都不會改變。\n",
         ),
         "zh-hans": (
             "设置新的 Atelier 密码",
-            "{name}，你好：\n\n请由此设置新密码：\n\n{link}\n\n此链接只能使用一次，{hours} 小时内有效。"
+            "你好：\n\n请由此设置新密码：\n\n{link}\n\n此链接只能使用一次，{hours} 小时内有效。"
             "如果不是你本人要求的，请忽略这封邮件，一切都不会改变。\n",
         ),
     },
@@ -85,19 +85,19 @@ TEXTS = {
     "exists": {
         "en": (
             "You have an Atelier account already",
-            "Hello {name},\n\nsomebody wanted to sign up for Atelier with your email. You have an account already: sign in "
+            "Hello,\n\nsomebody wanted to sign up for Atelier with your email. You have an account already: sign in "
             "with it. If you do not know your password any more, use “Forgot password?” on the sign-in page.\n\n"
             "If it was not you, ignore this mail: nothing has changed.\n",
         ),
         "zh-hant": (
             "你已有 Atelier 帳號",
-            "{name}，你好：\n\n有人想用你的電子郵件註冊 Atelier。你已經有帳號，直接登入即可。若忘了密碼，"
+            "你好：\n\n有人想用你的電子郵件註冊 Atelier。你已經有帳號，直接登入即可。若忘了密碼，"
             "請在登入頁面使用「忘記密碼？」。\n\n"
             "若不是你本人，請忽略這封郵件，一切都不會改變。\n",
         ),
         "zh-hans": (
             "你已有 Atelier 账号",
-            "{name}，你好：\n\n有人想用你的电子邮件注册 Atelier。你已经有账号，直接登录即可。如果忘了密码，"
+            "你好：\n\n有人想用你的电子邮件注册 Atelier。你已经有账号，直接登录即可。如果忘了密码，"
             "请在登录页面使用“忘记密码？”。\n\n"
             "如果不是你本人，请忽略这封邮件，一切都不会改变。\n",
         ),
@@ -155,8 +155,9 @@ TEXTS = {
         ),
     },
 }
-"""The subject and body of each mail, by language. The mails that confirm an email contain no text of the person, not even the
-name: otherwise people could have any text sent to any email."""
+"""The subject and body of each mail, by language. The mails that also go to emails that nobody has confirmed (`reset`,
+`confirm`, `exists`, `email_change`) contain no text of the person, not even the name: otherwise people could have any text sent
+to any email."""
 
 
 def send(person: Actor, mail: str, language: str, *, to: str | None = None, **facts: object) -> None:

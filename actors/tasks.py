@@ -56,4 +56,4 @@ def send_account_exists_notice(email: str, language: str) -> None:
     """Notify a person that their email was used for another sign-up."""
     person = Actor.people.filter(email__iexact=email, is_active=True).first()
     if person is not None:
-        mails.send(person, "exists", language, name=person.name)
+        mails.send(person, "exists", language)

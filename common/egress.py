@@ -63,13 +63,18 @@ def list_model_hosts() -> dict[str, frozenset[str]]:
 
 
 def list_allowed_hosts() -> dict[str, frozenset[str]]:
-    """Return the `host:port` pairs that the operator allows for every workspace, each with the paths allowed there."""
+    """Return the `host:port` pairs that the operator allows for models of every workspace, each with the paths allowed there."""
     hosts: dict[str, frozenset[str]] = {}
     for name in settings.ALLOW_PRIVATE_HOSTS:
         host, slash, path = name.partition("/")
         host = host.lower()
         hosts[host] = hosts.get(host, frozenset()) | {slash + path.rstrip("/") if path else MODEL_PATH}
     return hosts
+
+
+def list_hosts_without_path() -> frozenset[str]:
+    """Return the `host:port` pairs that the operator names without a path: tools and webhooks may use only these, on any path."""
+    return frozenset(name.lower() for name in settings.ALLOW_PRIVATE_HOSTS if "/" not in name)
 
 
 def list_hosts_of_this_machine() -> frozenset[str]:

@@ -2,6 +2,7 @@
 
 LISTENERS: dict[str, list[str]] = {
     "actors.hooks.profile_changed": ["chats.services.listeners.publish_profile"],
+    "actors.hooks.account_closed": ["webhooks.services.listeners.switch_off_webhooks_of_closed_account"],
     "actors.hooks.invitation_presented": ["chats.services.listeners.check_invitation"],
     "workspaces.hooks.rights_reduced": [
         "chats.services.listeners.revoke_links_of_member",

@@ -35,6 +35,9 @@ WORKER = (
     "worker --pool threads --concurrency 4 --queues runs,work --without-gossip --without-mingle --without-heartbeat"
 )
 
+FROM_FILES = ("HOST", "PORT", "PUBLIC_URL", "ATELIER_HOME", "DATABASE_URL", "REDIS_URL", "SECRET_KEY", "SECRET_KEYS")
+"""The settings that the launcher reads or passes on with a value of its own. Each may come from a file (`NAME_FILE`)."""
+
 
 class Launcher:
     """The root of the process tree."""
@@ -73,11 +76,13 @@ class Launcher:
 
         `_supervise` starts web and worker.
         """
+        self._settings = _read_files(self._settings)
         home = open_home(Path(self._settings.get("ATELIER_HOME") or get_default_home()))
         self._lock = lock_home(home)
         self._disk = Disk(home)
-        self._listener, self.url = open_listener(self._settings)
-        environment = self._start_servers(home) | {"ATELIER_ADDRESS": self.url}
+        self._listener, address = open_listener(self._settings)
+        self.url = self._settings.get("PUBLIC_URL") or address
+        environment = self._start_servers(home) | {"ATELIER_ADDRESS": address}
         self._running_file = write_running_file(home, environment)
         data_folder = next((server.data for server in self._servers if isinstance(server, Postgres)), None)
         self._migrate(Migrations(data_folder, environment))
@@ -221,6 +226,13 @@ class Launcher:
     def _check_for_signals(self) -> None:
         if self._signals:
             raise StartError("Stopped before it was ready.")
+
+
+def _read_files(settings: dict[str, str]) -> dict[str, str]:
+    """Return the settings with the values of the files that `NAME_FILE` names; these take precedence, as in `Variables`."""
+    files = {name: settings[f"{name}_FILE"] for name in FROM_FILES if settings.get(f"{name}_FILE")}
+    values = {name: Path(file).read_text(encoding="utf-8").rstrip("\r\n") for name, file in files.items()}
+    return {name: value for name, value in settings.items() if name.removesuffix("_FILE") not in values} | values
 
 
 def _describe_exit(code: int) -> str:

@@ -21,7 +21,7 @@ PROBE_INTERVAL_SECONDS = 0.2
 def open_listener(settings: Mapping[str, str]) -> tuple[socket.socket, str]:
     """Listen on HOST and PORT; without PORT, on the first free port from 8000 on. Raises `StartError`.
 
-    Return the socket and the URL that is shown to people.
+    Return the socket and its URL on this machine.
     """
     host = settings.get("HOST") or "127.0.0.1"
     chosen = settings.get("PORT", "")
@@ -37,7 +37,7 @@ def open_listener(settings: Mapping[str, str]) -> tuple[socket.socket, str]:
             reason = error.strerror or str(error)
         else:
             name = "localhost" if host in ("127.0.0.1", "0.0.0.0", "::1", "::") else host
-            return listener, settings.get("PUBLIC_URL") or f"http://{name}:{port}"
+            return listener, f"http://{f'[{name}]' if ':' in name else name}:{port}"
     raise StartError(f"Port {chosen or ports} of {host} cannot be used ({reason}). Set PORT to another one.")
 
 

@@ -4,9 +4,7 @@ import asyncio
 import importlib
 from typing import Any, cast
 
-from django.conf import settings
-
-from common.egress import HostRefused, Target, check_url
+from common.egress import HostRefused, Target, check_url, list_hosts_without_path
 from mcp_client.protocol import MCPListing, MCPResult, MCPServer
 
 LIST_SECONDS = 20.0
@@ -18,7 +16,7 @@ def check_server_url(url: str) -> Target:
 
     Credentials are sent to it, so it needs https, unless the operator allows the host.
     """
-    target = check_url(url, settings.ALLOW_PRIVATE_HOSTS)
+    target = check_url(url, list_hosts_without_path())
     if target.url.scheme != "https" and not target.trusted:
         raise HostRefused("The address of a server must start with https://.")
     return target

@@ -88,4 +88,4 @@ def send_reset_link(*, email: str, web_app_url: str, language: str) -> None:
         return
     link = create_reset_link(person, web_app_url=web_app_url)
     hours = settings.PASSWORD_RESET_TIMEOUT // 3600
-    mails.send(person, "reset", language, name=person.name, link=link, hours=hours)
+    mails.send(person, "reset", language, link=link, hours=hours)

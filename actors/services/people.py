@@ -5,7 +5,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils.translation import gettext
 
-from actors.hooks import profile_changed
+from actors.hooks import account_closed, profile_changed
 from actors.models import Actor, AgentStatus
 from actors.operators import check_may_manage
 from actors.services.viewings import end_viewings_of
@@ -85,6 +85,7 @@ def _set_active(actor: Actor, person_id: UUID, *, is_active: bool) -> Actor:
     person.save(update_fields=["is_active"])
     if not is_active:
         end_viewings_of(person, actor)
+        account_closed.call(person, actor)
     audit.record(actor, "person.activated" if is_active else "person.deactivated", object_id=person.id)
     publish_rights_changed(person.id)
     return person

@@ -62,7 +62,7 @@ def _join(parts: Iterable[str]) -> tuple[str, bool]:
     size = 0
     for part in parts:
         if size + len(part) > MAX_CHARACTERS:
-            return "\n".join([*found, part[: MAX_CHARACTERS - size]]), True
+            return "\n".join([*found, part])[:MAX_CHARACTERS], True
         found.append(part)
         size += len(part) + 1
     return "\n".join(found), False

@@ -51,7 +51,6 @@ def upload_file(
     else:
         raise Invalid("A file belongs to a chat or to a workspace.")
     size, sha256 = _measure(content)
-    _check_quotas(workspace_id, size)
     name = clean_name(name)
     kind, content_type = identify_content(content, name)
     id = id or new_id()
@@ -69,6 +68,7 @@ def upload_file(
     )
     known = File.objects.filter(pk=id).first()
     if known is None:
+        _check_quotas(workspace_id, size)
         content.seek(0)
         file.content.save(name, DjangoFile(content), save=False)
         try:

@@ -36,9 +36,13 @@ def mark_read(actor: Actor, *, ids: Collection[UUID] | None = None, up_to: UUID 
 
 
 def mark_approvals_read(approvals: Sequence[Approval]) -> None:
-    """Mark the notifications about these approvals as read, because they are decided. A listener of `approvals_decided`."""
+    """Mark the notifications about the calls of a run as read once none of them waits: one notification is about several calls.
+    The approvals are those of one run that were decided. A listener of `approvals_decided`."""
+    decisions = dict(Approval.objects.filter(run_id=approvals[0].run_id).values_list("pk", "decision"))
+    if None in decisions.values():
+        return
     notifications = Notification.objects.filter(
-        message_id__in=[approval.pk for approval in approvals],
+        message_id__in=decisions,
         type="approval_asked",
         person__in={id for approval in approvals for id in list_asked_people(approval)},
         read_at=None,

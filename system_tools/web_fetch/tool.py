@@ -5,11 +5,10 @@ import re
 from weakref import WeakKeyDictionary
 
 import aiohttp
-from django.conf import settings
 from pydantic import Field
 from yarl import URL
 
-from common.egress import read_capped
+from common.egress import list_hosts_without_path, read_capped
 from common.fetching import FetchFailed, open_url
 from common.tenants import get_current_tenant
 from events.payloads import WebPageData
@@ -72,7 +71,7 @@ class WebFetch(Tool):
                 _get_semaphore(),
                 open_url(
                     args.url.strip(),
-                    allow_private=settings.ALLOW_PRIVATE_HOSTS,
+                    allow_private=list_hosts_without_path(),
                     headers={"Accept": _ACCEPT},
                     seconds=ctx.config.timeout_s,
                 ) as response,

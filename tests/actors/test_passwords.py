@@ -107,6 +107,15 @@ def test_the_mail_is_in_the_persons_language(team, own, asked, subject):
     assert reset(key_of(link)).status_code == 200
 
 
+@pytest.mark.parametrize("language", ["en", "zh-hant", "zh-hans"])
+def test_mails_to_emails_that_nobody_has_confirmed_contain_no_text_of_the_person(team, language):
+    Actor.objects.filter(pk=team.alice.pk).update(name="Win at https://evil.example")
+    tasks.send_reset_link(team.alice.email, WEB_APP_URL, language)
+    tasks.send_account_exists_notice(team.alice.email, language)
+    assert len(mail.outbox) == 2
+    assert not [sent for sent in mail.outbox if "evil" in sent.subject + str(sent.body)]
+
+
 def test_every_mail_has_three_languages_with_the_same_placeholders():
     for texts in TEXTS.values():
         assert set(texts) == {"en", "zh-hant", "zh-hans"}

@@ -81,6 +81,16 @@ def test_the_person_of_the_run_and_editors_in_the_chat_may_decide(team, who):
     assert Notification.objects.get(type="approval_asked").read_at is not None
 
 
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_the_notification_is_read_once_no_call_of_the_run_waits(team, order):
+    requests = [ApprovalRequest(ToolCall(f"call_{n}", "write_file", ARGUMENTS), "others") for n in range(2)]
+    asked = ask(team, *requests)
+    approvals.decide_approval(team.bob, asked[order[0]].pk, "approved")
+    assert Notification.objects.get(type="approval_asked").read_at is None
+    approvals.decide_approval(team.bob, asked[order[1]].pk, "refused")
+    assert Notification.objects.get(type="approval_asked").read_at is not None
+
+
 def test_RUN22_nobody_else_may_decide(team):
     with transaction.atomic():
         dave, erin = make_person("Dave"), make_person("Erin")

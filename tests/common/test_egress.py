@@ -15,6 +15,7 @@ from common.egress import (
     check_url,
     close_sessions,
     get_session_for,
+    list_hosts_without_path,
     list_model_hosts,
     make_checked_socket,
     read_capped,
@@ -171,6 +172,7 @@ def test_local_model_servers_are_allowed_in_embedded_mode_only_and_our_own_port_
     settings.ALLOW_PRIVATE_HOSTS = frozenset({"GPU.lan:9000", "gpu.lan:9001/openai/V1/"})
     settings.EMBEDDED = False
     assert list_model_hosts() == {"gpu.lan:9000": {"/v1"}, "gpu.lan:9001": {"/openai/V1"}}
+    assert list_hosts_without_path() == {"gpu.lan:9000"}
     settings.EMBEDDED, settings.OWN_PORT = True, 8000
     assert {"gpu.lan:9000", "localhost:11434", "127.0.0.1:1234", "localhost:8080"} <= list_model_hosts().keys()
     assert not {"localhost:8000", "127.0.0.1:8000"} & list_model_hosts().keys()

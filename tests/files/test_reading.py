@@ -5,6 +5,7 @@ import time
 import pytest
 
 from files.reading.process import UnreadableFile, read_in_process
+from files.reading.reader import MAX_CHARACTERS, _join
 from tests.files import samples
 
 
@@ -31,6 +32,14 @@ def test_texts_are_decoded():
 def test_a_long_text_is_cut():
     found = read_in_process("text", b"a" * 1_000_001)
     assert (len(found["text"]), found["is_cut"]) == (1_000_000, True)
+
+
+@pytest.mark.parametrize("first", [MAX_CHARACTERS - 1, MAX_CHARACTERS, MAX_CHARACTERS + 1])
+@pytest.mark.parametrize("more", ["", "b", "b" * MAX_CHARACTERS])
+def test_a_text_of_several_parts_is_cut(first, more):
+    text, is_cut = _join(iter(["a" * first, more, more]))
+    assert text == ("a" * first + f"\n{more}\n{more}")[:MAX_CHARACTERS]
+    assert is_cut
 
 
 def test_an_image_gets_a_thumbnail_without_metadata():

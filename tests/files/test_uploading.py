@@ -207,6 +207,21 @@ def test_a_batch_of_content_is_deleted_at_a_time(team, aged_upload, monkeypatch)
     assert not any(path.exists() for path in paths)
 
 
+def test_every_workspace_is_reached_if_the_first_has_several_batches(team, monkeypatch, tmp_path):
+    monkeypatch.setattr(deletion, "BATCH_SIZE", 2)
+    monkeypatch.setattr(deletion, "get_file_storage", lambda: FileSystemStorage(tmp_path))
+    long_ago = (now() - 2 * ORPHAN_AGE).timestamp()
+    for workspace in (team.workspace, team.elsewhere) * 3:
+        path = tmp_path / str(workspace.id) / str(new_id()) / "content"
+        path.parent.mkdir(parents=True)
+        path.touch()
+        os.utime(path, (long_ago, long_ago))
+    after = files.delete_orphaned_content()
+    while after:
+        after = files.delete_orphaned_content(after)
+    assert not list(tmp_path.rglob("content"))
+
+
 def test_content_of_another_database_is_not_deleted(team, aged_upload, monkeypatch, tmp_path):
     path = aged_upload().rename(tmp_path / "content")
     folder = tmp_path / str(new_id()) / str(new_id())
@@ -289,6 +304,15 @@ def test_a_workspace_has_room_for_a_number_of_bytes(team, upload, settings):
     assert refusal.value.code == Code.QUOTA_REACHED
     files.delete_file(team.bob, first.id)
     upload(b"123456")
+
+
+def test_an_upload_that_filled_the_room_can_be_repeated(team, upload, settings):
+    settings.MAX_WORKSPACE_FILE_BYTES = 10
+    settings.QUOTAS = settings.QUOTAS | {"files": 1}
+    first = upload(b"1234567890")
+    assert upload(b"1234567890", chat_id=team.chat.id, id=first.id) == first
+    with pytest.raises(LimitReached):
+        upload(b"1", chat_id=team.chat.id, id=new_id())
 
 
 def test_a_file_that_cannot_be_read_says_so(team, upload):

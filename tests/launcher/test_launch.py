@@ -16,6 +16,7 @@ import pytest
 
 from common.processes import find_free_port, is_alive, list_processes_in
 from launcher.home import ROOT
+from launcher.listener import open_listener
 from tests.stack import Stack
 from tests.stories.integrator import Integrator
 
@@ -189,6 +190,34 @@ def test_named_servers_are_used_and_no_others_are_started() -> None:
         assert f"DATABASE_URL={named['DATABASE_URL']}".encode() in environment
         assert b"ATELIER_EMBEDDED=1" not in environment
         assert [path.name for path in stack.home.iterdir() if path.is_dir()] == []
+
+
+def test_settings_may_come_from_files_and_the_address_is_that_of_this_machine(tmp_path: Path) -> None:
+    port = find_free_port()
+    values = {
+        "DATABASE_URL": os.environ["DATABASE_URL"],
+        "REDIS_URL": os.environ["REDIS_URL"],
+        "PORT": str(port),
+        "PUBLIC_URL": "https://atelier.example.org",
+    }
+    for name, value in values.items():
+        (tmp_path / name).write_text(f"{value}\n")
+    stack = Stack(port=port, FORWARDED_ALLOW_IPS="127.0.0.1")
+    stack.environment |= {f"{name}_FILE": str(tmp_path / name) for name in values}
+    with stack:
+        assert sorted(stack.processes()) == ["web", "worker"]
+        environment = Path(f"/proc/{stack.processes()['web']}/environ").read_bytes().split(b"\0")
+        assert f"ATELIER_ADDRESS=http://localhost:{port}".encode() in environment
+        assert b"ATELIER_EMBEDDED=1" not in environment
+        assert becomes_true(lambda: "Atelier is ready: https://atelier.example.org" in stack.log)
+        assert json.loads((stack.home / "running.json").read_text())["DATABASE_URL"] == values["DATABASE_URL"]
+
+
+def test_an_ipv6_address_is_in_brackets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket, "create_server", lambda *args, **kwargs: socket.socket())
+    listener, address = open_listener({"HOST": "2001:db8::5", "PORT": "9000"})
+    listener.close()
+    assert address == "http://[2001:db8::5]:9000"
 
 
 def test_the_launcher_ends_if_the_database_is_unreachable() -> None:

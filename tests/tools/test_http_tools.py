@@ -209,6 +209,14 @@ async def test_SEC12_a_private_host_is_refused_unless_the_operator_allows_it(sit
     assert site.asked == []
 
 
+async def test_a_private_host_may_be_named_in_capitals(site: Site, settings) -> None:
+    base_url = site.url().replace("127.0.0.1", "localhost")
+    site.set_page("/things", "found", "text/plain")
+    settings.ALLOW_PRIVATE_HOSTS = frozenset({site.host.replace("127.0.0.1", "LocalHost")})
+    await call(build_tool(base_url))
+    assert len(site.asked) == 1
+
+
 async def test_SEC13_a_redirect_to_the_loopback_is_not_followed(site: Site) -> None:
     async with run_site() as inside:
         site.set_redirect("/things", inside.url("/secret"))

@@ -125,8 +125,8 @@ def test_AGT1_the_token_ends_with_the_rights_of_the_editor_who_made_it(team, mad
     assert client_of(made[1])("POST", f"chats/{team.chat.id}/messages", body).status_code == 401
     assert client_of(made[1])("GET", "agents/me/wakes").status_code == 401
     assert client_of(other).ok("GET", "agents/me")["actor"]["name"] == "Robin"
+    enabled = Webhook.objects.filter(is_enabled=True).values_list("url", flat=True)
+    assert list(enabled) == ["https://dora.example.com/"]
+    assert AuditRecord.objects.get(action="webhook.disabled").workspace_id == team.workspace.id
     if end is not close_account:
-        assert list(Webhook.objects.filter(is_enabled=True).values_list("url", flat=True)) == [
-            "https://dora.example.com/"
-        ]
         assert ApiToken.objects.get(pk=made[0].pk).revoked_at is not None

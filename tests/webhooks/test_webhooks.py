@@ -243,6 +243,16 @@ def test_SEC12_private_and_unsafe_urls_are_refused(team, url):
     assert not Webhook.objects.exists()
 
 
+def test_SEC12_a_private_host_that_the_operator_names_with_a_path_is_for_model_servers_only(team, receiver, settings):
+    settings.ALLOW_PRIVATE_HOSTS = [f"{receiver.host}/openai/v1"]
+    for path in ("/admin", "/openai/v1"):
+        with pytest.raises(HostRefused):
+            webhooks.create_webhook(team.alice, team.robin.id, url=receiver.url(path))
+    make_delivery(make_webhook(team.robin, receiver.url("/openai/v1")))
+    assert deliver_due() == 1
+    assert receiver.posts == []
+
+
 def test_SEC12_a_url_that_became_private_is_not_posted_to(team):
     delivery = make_delivery(make_webhook(team.robin, "https://127.0.0.1/"))
     deliver_due()

@@ -5,11 +5,10 @@ from typing import Any
 from urllib.parse import urlencode
 
 import aiohttp
-from django.conf import settings
 from pydantic_core import from_json
 from yarl import URL
 
-from common.egress import Target, check_url, get_session_for, read_capped
+from common.egress import Target, check_url, get_session_for, list_hosts_without_path, read_capped
 from common.fetching import MAX_REDIRECTS, REDIRECTS, build_failure
 from common.secrets import Secret
 from common.text import remove_invisible
@@ -92,13 +91,13 @@ async def _send(
                 f"{server.name} redirects to another address, which is not followed. An editor can correct its address.",
                 is_final=True,
             )
-        target = check_url(str(url), settings.ALLOW_PRIVATE_HOSTS)
+        target = check_url(str(url), list_hosts_without_path())
     raise ToolError(f"{server.name} redirects more than {MAX_REDIRECTS} times.", is_final=True)
 
 
 def build_target(server: ToolServer, request: ToolRequest, credential: Secret) -> Target:
     """Return the checked URL of a request. Its host is that of the server, whatever the arguments are. Raises `HostRefused`."""
-    base = check_url(server.base_url, settings.ALLOW_PRIVATE_HOSTS)
+    base = check_url(server.base_url, list_hosts_without_path())
     query = urlencode(request.query + build_auth_query(server, credential))
     path = base.url.raw_path.rstrip("/") + request.path
     url = URL.build(

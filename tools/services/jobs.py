@@ -14,12 +14,11 @@ from functools import partial
 from typing import Any, Literal
 from uuid import UUID
 
-from django.conf import settings
 from django.db import connections
 
 from actors.models import Actor
 from common.clock import now
-from common.egress import check_url, read_capped
+from common.egress import check_url, list_hosts_without_path, read_capped
 from common.errors import AppError, Invalid, LimitReached, NotFound, Unavailable
 from common.fetching import open_url
 from common.ids import new_id
@@ -90,7 +89,7 @@ def start_reading_document(actor: Actor, workspace_id: UUID, *, url: str = "", t
     if bool(url) == bool(text):
         raise Invalid("Give the address of the document or its text.")
     if url:
-        check_url(url, settings.ALLOW_PRIVATE_HOSTS)
+        check_url(url, list_hosts_without_path())
     return _start(actor, workspace_id, "document", {"url": url, "text": text})
 
 
@@ -197,7 +196,7 @@ async def _read_document(workspace_id: UUID, job: ToolJob) -> ToolJob:
 async def _fetch_document(url: str) -> str:
     async with open_url(
         url,
-        allow_private=settings.ALLOW_PRIVATE_HOSTS,
+        allow_private=list_hosts_without_path(),
         headers={"Accept": "application/json, */*;q=0.5"},
         seconds=FETCH_SECONDS,
     ) as response:

@@ -5,11 +5,10 @@ from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
-from django.conf import settings
 from django.db import transaction
 
 from actors.models import Actor
-from common.egress import check_url
+from common.egress import check_url, list_hosts_without_path
 from common.errors import Code, Conflict, Invalid
 from common.quotas import check_quota
 from common.secrets import Secret
@@ -119,7 +118,7 @@ def _set_fields(
 def _check_connection(base_url: str, auth: AuthScheme, auth_name: str, headers: Mapping[str, str]) -> None:
     if "?" in base_url or "#" in base_url:
         raise Invalid("The address must not have a query or a fragment.")
-    check_url(base_url.strip(), settings.ALLOW_PRIVATE_HOSTS)
+    check_url(base_url.strip(), list_hosts_without_path())
     if auth == AuthScheme.OAUTH or (auth in _NAMED_SCHEMES and not auth_name):  # OAuth is for MCP servers only
         raise Invalid("This way to sign in needs a name: of the header, the parameter or the user.")
     if len(headers) > MAX_HEADERS:

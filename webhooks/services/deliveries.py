@@ -20,7 +20,7 @@ from django.db.models import F, Min, QuerySet
 from actors.models import Actor
 from common.clock import now
 from common.db_executor import DatabaseExecutor
-from common.egress import check_url, get_session_for, list_allowed_hosts
+from common.egress import check_url, get_session_for, list_hosts_without_path
 from common.errors import AppError, NotFound
 from common.fetching import build_failure
 from common.ids import get_lowest_id_at
@@ -141,7 +141,7 @@ async def deliver(delivery_id: UUID) -> None:
 
 async def _post(delivery: Delivery, secret: Secret) -> int:
     """Post the body with its signature, and return the status. Raises `HostRefused`, `TimeoutError`, `aiohttp.ClientError`."""
-    target = check_url(delivery.webhook.url, list_allowed_hosts())
+    target = check_url(delivery.webhook.url, list_hosts_without_path())
     body = delivery.body.encode()
     headers = {"Content-Type": "application/json"} | build_signature(secret, str(delivery.id), now(), body)
     async with asyncio.timeout(TIMEOUT_SECONDS):

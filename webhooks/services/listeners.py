@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from celery import current_app
 from django.db import transaction
+from django.db.models import QuerySet
 
 from actors import services as actors
 from actors.models import Actor
@@ -51,11 +52,24 @@ def end_access_of_maker(workspace: Workspace, maker: Actor, by: Actor) -> None:
     """Revoke the tokens, and switch off the webhooks, that a person made who is no editor of the workspace any more: they know the
     texts of the tokens, and may own the servers. A listener of `rights_reduced` and `member_left`."""
     actors.revoke_tokens_of_maker(maker, workspace.id, by=by)
-    made = Webhook.objects.filter(created_by=maker, agent__workspace=workspace, is_enabled=True)
-    for webhook in made.select_related("agent"):
+    _switch_off(Webhook.objects.filter(created_by=maker, agent__workspace=workspace), by)
+
+
+def switch_off_webhooks_of_closed_account(person: Actor, by: Actor) -> None:
+    """Switch off the webhooks that a person made, because they may own the servers. A listener of `account_closed`. The tokens that
+    they made are refused while the account is closed."""
+    _switch_off(Webhook.objects.filter(created_by=person), by)
+
+
+def _switch_off(webhooks: QuerySet[Webhook], by: Actor) -> None:
+    for webhook in webhooks.filter(is_enabled=True).select_related("agent"):
         Webhook.objects.filter(pk=webhook.pk).update(is_enabled=False)
         audit.record(
-            by, "webhook.disabled", workspace_id=workspace.id, object_id=webhook.id, agent=str(webhook.agent_id)
+            by,
+            "webhook.disabled",
+            workspace_id=webhook.agent.workspace_id,
+            object_id=webhook.id,
+            agent=str(webhook.agent_id),
         )
 
 

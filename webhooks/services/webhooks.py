@@ -8,7 +8,7 @@ from django.db import transaction
 
 from actors.models import Actor
 from agents.permissions import AgentVerb, get_agent_for
-from common.egress import HostRefused, check_url, list_allowed_hosts
+from common.egress import HostRefused, check_url, list_hosts_without_path
 from common.errors import QuotaReached
 from common.secrets import Secret
 from events import audit
@@ -22,7 +22,7 @@ SECRET_PREFIX = "whsec_"
 
 def check_webhook_url(url: str) -> None:
     """Raise `HostRefused` unless it is an https URL of a public host, or of a private host that the operator has allowed."""
-    target = check_url(url, list_allowed_hosts())
+    target = check_url(url, list_hosts_without_path())
     if target.url.scheme != "https" and not target.trusted:
         raise HostRefused("A webhook needs an https URL.")
 
