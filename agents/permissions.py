@@ -51,7 +51,7 @@ ROLE_VERBS = {
     ANYONE: READER_VERBS,
     PUBLISHER: READER_VERBS | {AgentVerb.SEE_SPEC, AgentVerb.TAKE_DOWN},
 }
-CHANGING_VERBS = ROLE_VERBS[Role.EDITOR.value] - ROLE_VERBS[PUBLISHER]
+VERBS_REFUSED_ON_PUBLIC_AGENTS = ROLE_VERBS[Role.EDITOR.value] - ROLE_VERBS[PUBLISHER]
 """What nobody can do with a public agent."""
 
 
@@ -136,7 +136,7 @@ def get_agent_for(
     try:
         return _fetch(actor, agent_id, verb, on_behalf_of=on_behalf_of, lock=lock)
     except Forbidden as error:
-        if verb in CHANGING_VERBS and Actor.objects.filter(pk=agent_id, is_public=True).exists():
+        if verb in VERBS_REFUSED_ON_PUBLIC_AGENTS and Actor.objects.filter(pk=agent_id, is_public=True).exists():
             raise Forbidden(
                 "This is a public agent: nobody can change it.",
                 code=Code.AGENT_PUBLIC,

@@ -11,11 +11,11 @@ def build_agent_row(agent: Actor, *, state: AgentState = "idle") -> AgentRow:
     summary = build_agent_summary_row(agent, state=state)
     spec = get_production(agent).to_row()
     if AgentVerb.SEE_SPEC not in summary.verbs:
-        spec = _hide_prompt(spec)
+        spec = _hide_texts_of_publisher(spec)
     return AgentRow(**dict(summary), spec=spec, revision=agent.revision)
 
 
-def _hide_prompt(spec: SpecRow) -> SpecRow:
+def _hide_texts_of_publisher(spec: SpecRow) -> SpecRow:
     """Return the row of a public agent's version for people elsewhere: its tools, model and limits, without any text of its
     publisher."""
     tools = [ToolConfigRow(tool=use.tool, is_enabled=use.is_enabled) for use in spec.tools]

@@ -46,7 +46,7 @@ END = 2**63 - 1
 
 
 def list_chats_with_activity(actor: Actor, workspace_id: UUID) -> Any:
-    """Return the actor's chats in a workspace, annotated for `build_chat_summaries`, and with the time of the last message or
+    """Return the actor's chats in a workspace, annotated for `build_listed_chats`, and with the time of the last message or
     file of a person or agent as `spoken_at`."""
     return _annotate_activity(chats_visible_to(actor).filter(workspace_id=workspace_id), actor)
 
@@ -57,10 +57,10 @@ def list_chats_between_agents(reader: Actor, workspace_id: UUID) -> Any:
     return _annotate_activity(found, reader)
 
 
-def get_chat_summary(*, actor: Actor, chat_id: UUID) -> ListedChatRow | None:
+def get_listed_chat(*, actor: Actor, chat_id: UUID) -> ListedChatRow | None:
     """Return the row of a chat for the list of chats, or null if the actor may not see it."""
     found = list_readable_chats(actor).filter(pk=chat_id)
-    return next(iter(build_chat_summaries(_annotate_activity(found, actor))), None)
+    return next(iter(build_listed_chats(_annotate_activity(found, actor))), None)
 
 
 def _annotate_activity(chats: QuerySet[Chat], actor: Actor) -> Any:
@@ -102,7 +102,7 @@ def list_activity(participant_ids: Collection[UUID]) -> list[tuple[UUID, ChatAct
     ]
 
 
-def build_chat_summaries(chats: Iterable[Any]) -> list[ListedChatRow]:
+def build_listed_chats(chats: Iterable[Any]) -> list[ListedChatRow]:
     """Return the rows for the list of chats, of chats from `list_chats_with_activity`. Three queries for any number of chats."""
     found = list(chats)
     participants = _list_participants(found)

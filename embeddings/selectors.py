@@ -8,7 +8,7 @@ from django.db import connection
 from django.db.models import F, QuerySet
 
 from embeddings.models import EmbeddedChat, EmbeddingModel, MessageEmbedding
-from embeddings.vectors import has_vectors
+from embeddings.vectors import can_store_vectors
 from events.rows import EmbeddingModelRow
 from workspaces.models import Workspace
 from workspaces.rows import build_model_row
@@ -57,7 +57,7 @@ def build_embedding_model_row(workspace: Workspace) -> EmbeddingModelRow:
     """Return the embedding model of a workspace, and how far its chats are embedded."""
     model = EmbeddingModel.objects.filter(workspace=workspace).first()
     if model is None:
-        return EmbeddingModelRow(is_supported=has_vectors())
+        return EmbeddingModelRow(is_supported=can_store_vectors())
     chats = EmbeddedChat.objects.filter(chat__workspace=workspace)
     return EmbeddingModelRow(
         model=build_model_row(model),

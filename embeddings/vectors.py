@@ -24,7 +24,7 @@ _STATEMENTS = (
 )
 
 
-def has_vectors() -> bool:
+def can_store_vectors() -> bool:
     """Return whether the database can store embeddings: it has the column, or at least the extension that it needs."""
     with connection.cursor() as cursor:
         cursor.execute(

@@ -29,7 +29,7 @@ RedisMessage = tuple[str, bytes]
 """A Redis channel and the body of a message."""
 Frame = Changes | Delta | DraftText | ListChanged | ChatActivity | Presence | Progress | AgentStates | Typing
 
-MAX_FRAME_BYTES = 256 * 1024
+MAX_PUBLISHED_BYTES = 256 * 1024
 """The text of a frame with more bytes is not sent. The rows of `Changes` are then read by the hub, and other frames are lost."""
 
 BATCH_GROUP = "batches"
@@ -52,7 +52,7 @@ def publish(frame: Frame, *, activity_in: UUID | None = None) -> None:
     _send_on_commit(*messages)
 
 
-def publish_transient(frames: Iterable[Frame]) -> None:
+def publish_batch(frames: Iterable[Frame]) -> None:
     """Publish transient frames of many topics on commit.
 
     The frames are sent to all hubs in few messages, because a message for each topic would cost more. A hub passes on
@@ -63,7 +63,7 @@ def publish_transient(frames: Iterable[Frame]) -> None:
     size = 0
     for frame in frames:
         text = frame.model_dump_json()
-        if batch and size + len(text) > MAX_FRAME_BYTES // 4:  # a character has four bytes at most
+        if batch and size + len(text) > MAX_PUBLISHED_BYTES // 4:  # a character has four bytes at most
             messages.append(_build_batch(batch))
             batch, size = [], 0
         batch.append((frame.topic, frame.type, text))
@@ -109,7 +109,7 @@ def encode_for_redis(frame: Frame) -> RedisMessage:
     The message has the encoded frame, and the fields of it that a hub uses. `text` is null for a large frame.
     """
     text = frame.model_dump_json()
-    fits = len(text) <= MAX_FRAME_BYTES and len(text.encode()) <= MAX_FRAME_BYTES
+    fits = len(text) <= MAX_PUBLISHED_BYTES and len(text.encode()) <= MAX_PUBLISHED_BYTES
     message: dict[str, Any] = {"type": "frame", "kind": frame.type, "topic": frame.topic}
     message["text"] = text if fits else None
     if isinstance(frame, Changes):

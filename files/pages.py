@@ -17,7 +17,7 @@ READ_PAGES = "read_pages"
 MAX_PAGES = 20
 MAX_CONTEXT_CHARACTERS = 20_000
 """Characters of all pages together in the system text of a run."""
-MEMORY_DIVISOR = 4
+PAGES_DIVISOR = 4
 """Pages have at most a quarter as many characters as the model reads tokens: a Chinese character may be a token."""
 
 
@@ -46,7 +46,7 @@ def build_pages_text(workspace_id: UUID | None, config: ToolConfig, model_size: 
     """
     if not isinstance(config, PagesConfig) or config.mode != "context" or not config.page_ids:
         return ""
-    left = min(MAX_CONTEXT_CHARACTERS, model_size // MEMORY_DIVISOR)
+    left = min(MAX_CONTEXT_CHARACTERS, model_size // PAGES_DIVISOR)
     pages = find_pages(workspace_id, config.page_ids)
     beginnings = dict(File.objects.filter(pk__in=pages).values_list("pk", Left("text", left)))
     lines: list[str] = []

@@ -54,7 +54,7 @@ def get_public_agent(actor: Actor, handle: str) -> Any:
     raise NotFound("There is no such public agent.")
 
 
-def get_origin_for(actor: Actor, copy: Actor) -> Actor | None:
+def get_original_for(actor: Actor, copy: Actor) -> Actor | None:
     """Return the original of a public agent if the actor may publish it anew, or null."""
     origin = agents_visible_to(actor).filter(published_copies=copy).first()
     return origin if origin is not None and AgentVerb.PUBLISH in compute_agent_verbs(origin) else None
@@ -62,7 +62,7 @@ def get_origin_for(actor: Actor, copy: Actor) -> Actor | None:
 
 def _build_taken_down_error(actor: Actor, listing: Listing) -> NotFound:
     agent: Any = listing.agent
-    origin = get_origin_for(actor, agent)
+    origin = get_original_for(actor, agent)
     anew = Actor.objects.filter(**PUBLIC, status=AgentStatus.READY, published_from_agent=agent.published_from_agent_id)
     published_anew = anew.first() if agent.published_from_agent_id else None
     return NotFound(

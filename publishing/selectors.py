@@ -43,7 +43,13 @@ from events.rows import (
 )
 from publishing.content import build_tool_rows, build_tool_rows_of_many, list_unpublished_tools
 from publishing.models import AgentUse, Listing
-from publishing.permissions import PUBLIC, find_public_copy, get_origin_for, get_public_agent, public_agents_visible_to
+from publishing.permissions import (
+    PUBLIC,
+    find_public_copy,
+    get_original_for,
+    get_public_agent,
+    public_agents_visible_to,
+)
 from publishing.search import build_search_condition
 from runs.models import NOT_ENDED, Run, RunState
 from tools.models import WorkspaceTool
@@ -119,7 +125,7 @@ def build_directory_rows(agents: Sequence[Any]) -> list[DirectoryRow]:
 def get_directory_detail(actor: Actor, handle: str) -> DirectoryDetailRow:
     """Return the public agent with this handle or id. Raises `NotFound` (`taken_down`)."""
     agent = get_public_agent(actor, handle)
-    origin = get_origin_for(actor, agent)
+    origin = get_original_for(actor, agent)
     agent.chat_count = ChatActor.objects.filter(actor=agent, ended_at=None).count()
     spec = get_production(agent)
     agent.version = spec.number
@@ -223,7 +229,7 @@ def _compute_typical_reply(agent: Actor) -> TypicalReplyRow | None:
 # --- publications ---------------------------------------------------------------------------------------------------
 
 
-def check_publication(
+def build_publication_check(
     actor: Actor, agent_id: UUID, *, version: int | None = None, name: str | None = None, handle: str | None = None
 ) -> PublicationCheckRow:
     """Return what would be published if the agent were published under this name and handle, or under its own. Raises
@@ -246,12 +252,12 @@ def check_publication(
         tools=build_tool_rows(content),
         unpublished_tools=list_unpublished_tools(content, frozenset(own_tools.values_list("name", flat=True))),
         memory=content.memory,
-        name=check_public_name(normalize_name(name or agent.name)[:80], workspace, copy),
+        name=build_name_check(normalize_name(name or agent.name)[:80], workspace, copy),
         handle=_check_public_handle(normalize_handle(handle or (copy or agent).handle), workspace, copy),
     )
 
 
-def check_public_name(name: str, workspace: Workspace, copy: Actor | None) -> NameCheckRow:
+def build_name_check(name: str, workspace: Workspace, copy: Actor | None) -> NameCheckRow:
     """Return whether a public agent of this workspace may have the name. `copy` is the one that would be renamed, or null.
 
     A name with characters that are not displayed is not free, because it would look like another one. Emoji that are joined by
@@ -291,7 +297,7 @@ def get_publication(
     actor: Actor, agent_id: UUID, *, version: int | None = None, name: str | None = None, handle: str | None = None
 ) -> PublicationRow:
     """Return the publication of an agent, its takedowns, and what would be published next. Raises `NotFound`, `Forbidden`."""
-    check = check_publication(actor, agent_id, version=version, name=name, handle=handle)
+    check = build_publication_check(actor, agent_id, version=version, name=name, handle=handle)
     origin = get_agent_for(actor, agent_id, AgentVerb.PUBLISH)
     copy = find_public_copy(origin)
     ended = Listing.objects.filter(agent__published_from_agent=origin, agent__taken_down_at__isnull=False)

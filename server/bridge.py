@@ -18,7 +18,7 @@ from asgiref.typing import ASGIReceiveCallable, ASGISendCallable, HTTPScope
 from common.errors import AppError, LimitReached, TooLarge, Unavailable
 from server import limits
 from server.fair_queue import CpuBudget, FairQueue, HTTPCaller
-from server.uploads import ClientGone, Uploads, UploadTooSlow, declares_more_than
+from server.uploads import BodyTooSlow, ClientGone, Uploads, declares_more_than
 
 Environ = dict[str, Any]
 Wsgi = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
@@ -83,7 +83,7 @@ class Bridge:
             else:
                 body = io.BytesIO(await self._read_body(scope, receive))
                 events = await self._respond(caller, build_environ(scope, body), send)
-        except (TooLarge, UploadTooSlow, Unavailable, LimitReached) as error:
+        except (TooLarge, BodyTooSlow, Unavailable, LimitReached) as error:
             events = _build_refusal(error)
         except ClientGone:
             return
@@ -115,7 +115,7 @@ class Bridge:
                 while await self._read_part(receive, body):
                     pass
         except TimeoutError:
-            raise UploadTooSlow("The request did not come to its end in time.") from None
+            raise BodyTooSlow("The request did not come to its end in time.") from None
         finally:
             self._incomplete_body_bytes -= len(body)
         return bytes(body)

@@ -18,7 +18,7 @@ class ClientGone(Exception):
     """The client disconnected before its request was complete."""
 
 
-class UploadTooSlow(AppError):
+class BodyTooSlow(AppError):
     """The body of a request arrives too slowly."""
 
     status = 408
@@ -45,7 +45,7 @@ class Uploads:
         """Read the body of a request into a temporary file, which is deleted at the end of the block.
 
         Raises `TooLarge` (before the body is read, if the request names its length), `LimitReached`, `Unavailable`,
-        `UploadTooSlow`, and `ClientGone`.
+        `BodyTooSlow`, and `ClientGone`.
         """
         if declares_more_than(scope, self._max_bytes):
             raise self._build_too_large_error()
@@ -62,7 +62,7 @@ class Uploads:
                     async with asyncio.timeout(limits.UPLOAD_TIMEOUT_SECONDS):
                         await self._read(receive, body)
                 except TimeoutError:
-                    raise UploadTooSlow("The upload did not come to its end in time.") from None
+                    raise BodyTooSlow("The upload did not come to its end in time.") from None
                 body.seek(0)
                 yield body
         finally:

@@ -31,7 +31,7 @@ class IsolatedProcesses:
         self._children: list[subprocess.Popen[bytes]] = []
         self._seconds_to_end = seconds_to_end
 
-    def count_free_slots(self) -> int:
+    def count_free_processes(self) -> int:
         """Return how many more processes may be started."""
         self._children = [child for child in self._children if child.poll() is None]
         return MAX_PROCESSES - len(self._children)

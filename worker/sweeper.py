@@ -133,7 +133,7 @@ class Sweeper:
         self._engine.submit(waiting[:free])
         # Other processes may have free slots.
         send_run_tasks(waiting[free:])
-        self._isolated.start(reserve_isolated_runs(self._isolated.count_free_slots()))
+        self._isolated.start(reserve_isolated_runs(self._isolated.count_free_processes()))
 
     def _reclaim_runs(self) -> list[UUID]:
         """Reclaim the runs of dead processes of this host and all runs with an expired lease. Return their ids. A crash is

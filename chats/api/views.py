@@ -23,10 +23,10 @@ from chats.api.bodies import (
 )
 from chats.permissions import ChatVerb, get_chat_for, list_readable_chats
 from chats.selectors import (
-    build_chat_summaries,
     build_found_message,
+    build_listed_chats,
     build_preview_rows,
-    get_chat_summary,
+    get_listed_chat,
     list_chats_between_agents,
     list_chats_with_activity,
     list_messages,
@@ -54,9 +54,9 @@ from events.rows import ListedChatRow, MessageRow, ParticipantRow
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 
-def _get_summary(request: Request, chat_id: UUID) -> ListedChatRow:
+def _get_listed_chat(request: Request, chat_id: UUID) -> ListedChatRow:
     """Return the row of a chat for the list of chats. Raises `NotFound` if the reader may not see it."""
-    summary = get_chat_summary(actor=request.user, chat_id=chat_id)
+    summary = get_listed_chat(actor=request.user, chat_id=chat_id)
     if summary is None:
         raise NotFound("There is no such chat, or you may not see it.")
     return summary
@@ -69,13 +69,13 @@ class Chats(APIView):
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
         get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
         rows = list_chats_with_activity(request.user, workspace_id)
-        return answer_page(request, rows, by="-spoken_at", serialize=build_chat_summaries)
+        return answer_page(request, rows, by="-spoken_at", serialize=build_listed_chats)
 
     @extend_schema(operation_id="create_chat", request=NewChatBody, responses={201: ListedChatRow})
     def post(self, request: Request, workspace_id: UUID) -> HttpResponse:
         body = read(request, NewChatBody)
         chat = chats.create_chat(request.user, workspace_id, title=body.title, actor_ids=body.actor_ids)
-        return build_response(_get_summary(request, chat.id), 201)
+        return build_response(_get_listed_chat(request, chat.id), 201)
 
 
 class DirectChats(APIView):
@@ -85,7 +85,7 @@ class DirectChats(APIView):
     def post(self, request: Request, workspace_id: UUID) -> HttpResponse:
         body = read(request, DirectChatBody)
         chat, is_new = chats.open_direct_chat(request.user, workspace_id, body.actor_id, agent_id=body.agent_id)
-        return build_response(_get_summary(request, chat.id), 201 if is_new else 200)
+        return build_response(_get_listed_chat(request, chat.id), 201 if is_new else 200)
 
 
 class ChatsBetweenAgents(APIView):
@@ -93,7 +93,7 @@ class ChatsBetweenAgents(APIView):
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
         get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
         rows = list_chats_between_agents(request.user, workspace_id)
-        return answer_page(request, rows, by="-spoken_at", serialize=build_chat_summaries)
+        return answer_page(request, rows, by="-spoken_at", serialize=build_listed_chats)
 
 
 class Hidden(APIView):
@@ -108,13 +108,13 @@ class OneChat(APIView):
 
     @extend_schema(operation_id="read_chat", responses=ListedChatRow)
     def get(self, request: Request, chat_id: UUID) -> HttpResponse:
-        return build_response(_get_summary(request, chat_id))
+        return build_response(_get_listed_chat(request, chat_id))
 
     @extend_schema(operation_id="rename_chat", request=ChatBody, responses=ListedChatRow)
     def patch(self, request: Request, chat_id: UUID) -> HttpResponse:
         body = read(request, ChatBody)
         chats.rename_chat(request.user, chat_id, title=body.title)
-        return build_response(_get_summary(request, chat_id))
+        return build_response(_get_listed_chat(request, chat_id))
 
 
 class Messages(APIView):

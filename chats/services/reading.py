@@ -15,7 +15,7 @@ from chats.selectors import END, list_activity
 from chats.services.changes import save_changes
 from common.writing import RowUpdate
 from events.frames import ChatActivity
-from events.publish import publish_transient
+from events.publish import publish_batch
 
 _ADVANCE_CURSORS = """
 WITH new_cursor AS (
@@ -70,7 +70,7 @@ def advance_read_cursors(cursors: Collection[ReadCursor]) -> bool:
         return False
     moved = [ReadCursor(actor_id, chat_id, seq) for actor_id, chat_id, seq, _ in rows]
     activity = list_activity([participant_id for *_, participant_id in rows])
-    publish_transient(ChatActivity(topic=f"actor:{actor_id}", **dict(row)) for actor_id, row in activity)
+    publish_batch(ChatActivity(topic=f"actor:{actor_id}", **dict(row)) for actor_id, row in activity)
     chats_read.call(moved)
     return True
 

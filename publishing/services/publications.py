@@ -30,7 +30,7 @@ from publishing.content import build_public_content, build_tool_rows
 from publishing.models import Listing
 from publishing.permissions import PUBLIC, build_not_public_error, find_public_copy, get_public_copy
 from publishing.search import build_search_text, replace_name
-from publishing.selectors import check_public_name
+from publishing.selectors import build_name_check
 from publishing.services.updates import start_update
 from workspaces.models import Workspace
 
@@ -241,7 +241,7 @@ def _check_name(name: str, workspace: Workspace, copy: Actor | None = None) -> s
     """Return the name as it is stored. Raises `Invalid`, also for invisible characters, and `Conflict` (`name_taken`) with free
     names."""
     name = check_agent_name(name)
-    checked = check_public_name(name, workspace, copy)
+    checked = build_name_check(name, workspace, copy)
     if checked.is_free:
         return name
     if name != remove_undisplayed_characters(name):

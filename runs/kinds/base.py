@@ -144,7 +144,7 @@ class RunKind(ABC):
     @transaction.atomic
     def record_tool_start(self, claimed: Run, event: ToolsStarted) -> StepSaved:
         """Store calls before they are made, so that a crash during a call is known afterwards (RUN15)."""
-        run = read_run_for_update(LOCKED_ATTEMPT, claimed).row
+        run = read_attempt_update(LOCKED_ATTEMPT, claimed).row
         fields: dict[str, Any] = {"number": run.steps_done, "kind": "tool", "state": "started", "attempt": run.attempt}
         fields["effect"] = event.effect
         steps = [Step(run=run, index=call.index, call_id=call.id, name=call.name, **fields) for call in event.calls]
@@ -221,7 +221,7 @@ def build_stored_result(status: str, text: str, *, quotes_agents: bool) -> dict[
     return {"status": status, "text": text} | ({"quotes_agents": True} if quotes_agents else {})
 
 
-def read_run_for_update(query: PreparedQuery[Run], claimed: Run) -> RowUpdate[Run]:
+def read_attempt_update(query: PreparedQuery[Run], claimed: Run) -> RowUpdate[Run]:
     """Read the stored run, and return an update of it as `build_attempt_update` does. Raises `LeaseLost`."""
     return build_attempt_update(query.first(claimed.pk, claimed.attempt, claimed.lease_owner), claimed)
 

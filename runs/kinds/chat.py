@@ -42,7 +42,7 @@ from runs.kinds.base import (
     extend_lease,
     finish_run,
     get_content,
-    read_run_for_update,
+    read_attempt_update,
     start_attempt,
 )
 from runs.models import Run, RunState
@@ -71,7 +71,7 @@ from runs.runtime.messages import (
 from runs.runtime.offered_tools import add_find_tools, build_tool_schemas, list_offered_tools
 from runs.runtime.steps import LoopEnded, ModelAnswered, ModelRetried, StepSaved, ToolsFinished
 from runs.runtime.streaming import ChatSink, StreamSink
-from runs.runtime.sub_agents import build_resumed_callers
+from runs.runtime.sub_agents import queue_callers
 from tools.registry import FIND_TOOLS
 from usage.owners import ResolvedModel
 
@@ -273,10 +273,10 @@ class ChatRun(RunKind):
     def lock_attempt(self, claimed: Run, *, at_end: bool = False) -> RowUpdate[Run]:
         if at_end:
             self.lock(claimed)
-            update = read_run_for_update(ATTEMPT_TO_END, claimed)
+            update = read_attempt_update(ATTEMPT_TO_END, claimed)
         else:
             chat = lock_chat_of_run(claimed)
-            update = read_run_for_update(ATTEMPT, claimed)
+            update = read_attempt_update(ATTEMPT, claimed)
             update.row.agent, update.row.chat, update.row.memory = claimed.agent, chat, claimed.memory
             update.row.earlier_context = claimed.earlier_context
         update.row.has_outside_texts = claimed.has_outside_texts
@@ -288,7 +288,7 @@ class ChatRun(RunKind):
     def close(self, update: RowUpdate[Run], end: LoopEnded, changes: Sequence[chats.RowChange] = ()) -> None:
         by = update.row.stopped_by if end.how == "stopped" else None
         closing = build_closing_changes(update, end, by=by)
-        chats.save_changes(update.row.get_chat_id(), [*changes, *closing, *build_resumed_callers([update.row])])
+        chats.save_changes(update.row.get_chat_id(), [*changes, *closing, *queue_callers([update.row])])
 
     def build_partial_messages(self, run: Run, partial: PartialMessage, model: ResolvedModel) -> list[Message]:
         return build_partial_messages(run, partial, model, find_mentions=self.is_participant)

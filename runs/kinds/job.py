@@ -28,7 +28,7 @@ from runs.kinds.base import (
     extend_lease,
     finish_run,
     get_content,
-    read_run_for_update,
+    read_attempt_update,
     start_attempt,
 )
 from runs.models import Run, RunState
@@ -105,7 +105,7 @@ class Job(RunKind):
         return ProgressSink(run.workspace_id, merge_id=run.trigger_id, expected=JobInput.from_run(run).expected)
 
     def lock_attempt(self, claimed: Run, *, at_end: bool = False) -> RowUpdate[Run]:
-        return read_run_for_update(ATTEMPT_OF_JOB, claimed)
+        return read_attempt_update(ATTEMPT_OF_JOB, claimed)
 
     def save(self, update: RowUpdate[Run], changes: Sequence[RowChange] = ()) -> None:
         extend_lease(update).save()

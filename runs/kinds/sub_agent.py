@@ -33,7 +33,7 @@ from runs.prepared_queries import ATTEMPTS, MESSAGES_OF_RUN, RUNS_TO_CLAIM
 from runs.runtime.history import read_started_calls
 from runs.runtime.messages import build_answer_messages
 from runs.runtime.steps import ModelAnswered, StepSaved
-from runs.runtime.sub_agents import Task, build_resumed_callers
+from runs.runtime.sub_agents import Task, queue_callers
 from usage.owners import ResolvedModel
 
 
@@ -105,7 +105,7 @@ class SubAgentRun(ChatRun):
                 ended.append(run)
                 changes += [finish_run(update)] if text else build_closing_changes(update, EMPTY_ANSWER)
             replies.append(build_step_saved(run))
-        chats.save_changes(chat.id, [*changes, *build_resumed_callers(ended)])
+        chats.save_changes(chat.id, [*changes, *queue_callers(ended)])
         return replies
 
     def prepare(self, run: Run) -> PreparedRun:

@@ -171,7 +171,7 @@ def _build_task_result(call: ToolCall, task_run: Run, message: Message | None) -
     )
 
 
-def build_resumed_callers(ended: Sequence[Run]) -> list[RowUpdate[Run]]:
+def queue_callers(ended: Sequence[Run]) -> list[RowUpdate[Run]]:
     """Return the changes that queue the callers of sub-agents that end. A caller is left out if it waits for others, or is in
     `ended`. The chat is locked."""
     ended_ids = {run.id for run in ended}

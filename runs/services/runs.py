@@ -29,7 +29,7 @@ from runs.models import NOT_ENDED, Run, RunState
 from runs.permissions import get_run_for
 from runs.runtime.dispatch import dispatch_next_run, dispatch_run
 from runs.runtime.steps import LoopEnded
-from runs.runtime.sub_agents import build_resumed_callers, list_runs_to_stop
+from runs.runtime.sub_agents import list_runs_to_stop, queue_callers
 from runs.services.agent_states import publish_agent_states
 from runs.services.comparisons import build_retried_side
 from workspaces.models import Workspace
@@ -133,7 +133,7 @@ def _build_stop_changes(runs: Sequence[Run], *, by: Actor | None = None) -> list
         if run.state in (RunState.WAITING_APPROVAL, RunState.WAITING_CHILD):
             publish_agent_states([run])
         changes += build_closing_changes(build_run_update(run, state=run.state), LoopEnded("stopped"), by=by)
-    return [*changes, *build_resumed_callers([run for run in runs if run.ended_at is not None])]
+    return [*changes, *queue_callers([run for run in runs if run.ended_at is not None])]
 
 
 def end_runs_of_leaver(chat: Chat, actor: Actor, remover: Actor) -> list[chats.RowChange]:
@@ -146,7 +146,7 @@ def end_runs_of_leaver(chat: Chat, actor: Actor, remover: Actor) -> list[chats.R
         publish_agent_states([run])
         end = LoopEnded("failed", "rights_lost", "The person it worked for has left this chat.")
         changes += build_closing_changes(build_run_update(run, state=run.state), end)
-    return [*changes, *build_resumed_callers(waiting)]
+    return [*changes, *queue_callers(waiting)]
 
 
 def build_changes_that_stop_agent(chat: Chat, agent: Actor) -> list[chats.RowChange]:

@@ -14,7 +14,7 @@ from common.sql_constant import SqlConstant
 from runs.kinds.base import build_run_update
 from runs.models import NOT_ENDED, Run, RunState
 from runs.runtime.dispatch import dispatch_run
-from runs.runtime.sub_agents import build_resumed_callers
+from runs.runtime.sub_agents import queue_callers
 
 logger = logging.getLogger(__name__)
 
@@ -41,7 +41,7 @@ def queue_callers_of_ended_sub_agents() -> None:
         try:
             with transaction.atomic():
                 chats.lock_chat(caller.get_chat_id())
-                if changes := build_resumed_callers(list(Run.objects.filter(parent=caller)[:1])):
+                if changes := queue_callers(list(Run.objects.filter(parent=caller)[:1])):
                     chats.save_changes(caller.get_chat_id(), changes)
         except Exception:
             logger.exception("Run %s was not queued again after its sub-agents have ended", caller.id)

@@ -19,7 +19,7 @@ from events.publish import publish_workspace_list_changed
 from schedules.expressions import list_next_times, normalize_expression
 from schedules.models import Schedule
 from schedules.permissions import get_schedule_for
-from waking.services.by_hand import get_agent_of_chat, prepare_wake
+from waking.services.by_hand import get_wakeable_participant, prepare_wake
 
 MAX_INSTRUCTIONS = 8_000
 
@@ -48,7 +48,7 @@ def create_schedule(
         if (stored.chat_id, stored.agent_id, stored.owner_id) != (chat.id, agent_id, actor.id):
             raise build_duplicate_id_error("schedule")
         return stored
-    agent = get_agent_of_chat(chat, agent_id).actor
+    agent = get_wakeable_participant(chat, agent_id).actor
     check_quota("schedules", Schedule.objects.filter(workspace=chat.workspace_id))
     schedule = Schedule(id=id or new_id(), workspace_id=chat.workspace_id, chat=chat, agent=agent, owner=actor)
     fields = {"name": name, "instructions": instructions, "expression": expression, "time_zone": time_zone}
@@ -73,7 +73,7 @@ def change_schedule(actor: Actor, schedule_id: UUID, *, revision: int, **changes
         if actor.is_agent:
             raise Forbidden("A schedule belongs to a person.")
         schedule.owner = actor
-        get_agent_of_chat(schedule.chat, schedule.agent_id)
+        get_wakeable_participant(schedule.chat, schedule.agent_id)
         schedule.paused_reason = ""
     _set_fields(schedule, changes)
     schedule.revision += 1
@@ -102,7 +102,7 @@ def run_schedule_now(actor: Actor, schedule_id: UUID, *, id: UUID | None = None)
         if not is_same or stored.payload.get("actor_id") != str(actor.id):
             raise build_duplicate_id_error("message")
         return stored, False
-    participant = get_agent_of_chat(schedule.chat, schedule.agent_id)
+    participant = get_wakeable_participant(schedule.chat, schedule.agent_id)
     id = id or new_id()
     rows = prepare_wake(
         schedule.chat,

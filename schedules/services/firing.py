@@ -25,7 +25,7 @@ from events.rows import PauseReason
 from schedules.expressions import find_last_time, iterate_times
 from schedules.hooks import schedule_paused
 from schedules.models import Schedule, ScheduledTime
-from waking.services.by_hand import get_agent_of_chat, prepare_wake
+from waking.services.by_hand import get_wakeable_participant, prepare_wake
 from waking.services.wake import find_agents_without_budget
 
 logger = logging.getLogger(__name__)
@@ -110,7 +110,7 @@ def _store_time_and_wake(chat: Chat, schedule: Schedule, times: Sequence[Any]) -
         scheduled_time.state, scheduled_time.missed = "missed", len(times)
     else:
         scheduled_time.missed = len(times) - 1
-        participant = get_agent_of_chat(chat, schedule.agent_id)
+        participant = get_wakeable_participant(chat, schedule.agent_id)
         scheduled_time.message_id = new_id()
         rows = prepare_wake(
             chat,
@@ -135,7 +135,7 @@ def _find_pause_reason(chat: Chat, schedule: Schedule) -> PauseReason | None:
     except (NotFound, Forbidden):
         return PauseReason.OWNER_LEFT
     try:
-        agent = get_agent_of_chat(chat, schedule.agent_id).actor
+        agent = get_wakeable_participant(chat, schedule.agent_id).actor
     except (NotFound, Conflict):
         return PauseReason.AGENT_REMOVED
     if agent.runs_outside:

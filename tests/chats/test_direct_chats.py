@@ -15,7 +15,7 @@ from chats.permissions import (
     find_readers,
     get_chat_for,
 )
-from chats.selectors import get_chat_summary, list_chats_between_agents
+from chats.selectors import get_listed_chat, list_chats_between_agents
 from chats.services.links import create_link
 from common.errors import AppError, Code, Conflict, Forbidden, Invalid, NotFound
 from notifications.models import Notification
@@ -124,7 +124,7 @@ def test_a_member_who_left_and_came_back_finds_the_same_chat(team):
     chat, _ = open_chat(team, team.alice, team.bob)
     workspaces.remove_member(team.alice, team.workspace.id, team.bob.id)
     assert list_participants(chat) == {"alice"}
-    summary = get_chat_summary(actor=team.alice, chat_id=chat.id)
+    summary = get_listed_chat(actor=team.alice, chat_id=chat.id)
     assert summary is not None
     assert [row.name for row in summary.participants] == ["Alice", "Bob"]
     assert summary.chat.title == "Bob"
@@ -139,7 +139,7 @@ def test_a_member_who_left_and_came_back_finds_the_same_chat(team):
 
 def test_a_chat_without_a_title_is_named_after_the_others_in_it(team):
     def get_title(chat):
-        summary = get_chat_summary(actor=team.alice, chat_id=chat.id)
+        summary = get_listed_chat(actor=team.alice, chat_id=chat.id)
         assert summary is not None
         return summary.chat.title
 
@@ -154,7 +154,7 @@ def test_a_hidden_chat_is_in_the_list_again_after_a_message_or_when_it_is_opened
     chat, _ = open_chat(team, team.alice, team.bob)
 
     def is_hidden(person):
-        summary = get_chat_summary(actor=person, chat_id=chat.id)
+        summary = get_listed_chat(actor=person, chat_id=chat.id)
         assert summary is not None
         last = summary.last_message.seq if summary.last_message else 0
         return summary.hidden_seq is not None and last <= summary.hidden_seq

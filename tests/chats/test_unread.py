@@ -6,7 +6,7 @@ from chats import hooks
 from chats import services as chats
 from chats.models import Chat, ChatActor, Message
 from chats.prepared_queries import MAX_UNREAD_MESSAGES, MENTION_WINDOW
-from chats.selectors import get_chat_summary, list_activity
+from chats.selectors import get_listed_chat, list_activity
 from common.ids import new_id
 from tests.factories.chats import MessageFactory
 from tests.people import make_person
@@ -26,7 +26,7 @@ def add_messages(team, count, **payload):
 
 
 def summary_of(team, name="bob"):
-    return get_chat_summary(actor=team[name], chat_id=team.chat.pk)
+    return get_listed_chat(actor=team[name], chat_id=team.chat.pk)
 
 
 def test_unread_messages_are_counted_up_to_a_limit(team):

@@ -58,7 +58,7 @@ async def test_the_envelope_of_a_changes_frame_has_its_versions():
 
 @pytest.mark.django_db(transaction=True)
 async def test_a_too_large_frame_is_sent_without_its_text(monkeypatch):
-    monkeypatch.setattr(publishing, "MAX_FRAME_BYTES", 100)
+    monkeypatch.setattr(publishing, "MAX_PUBLISHED_BYTES", 100)
     topic = f"chat:{uuid4()}"
     channel = await listening(get_group_name(topic))
     await in_thread(publish_now, Changes(topic=topic, after=0, version=1, rows=[_chat_row()]))

@@ -24,7 +24,7 @@ from events.rows import ListingCategory, SpecOrigin
 from publishing import selectors
 from publishing import services as publishing
 from publishing.models import Listing, PendingUpdate
-from publishing.selectors import check_publication, get_publication
+from publishing.selectors import build_publication_check, get_publication
 from publishing.services import publications
 from suggestions import services as suggestions
 from tests.api.client import sign_in
@@ -102,7 +102,7 @@ def test_the_check_says_what_goes_along_and_what_does_not(team):
             ToolUse(tool="read_pages"),
         ),
     )
-    check = check_publication(team.alice, team.robin.id)
+    check = build_publication_check(team.alice, team.robin.id)
     assert (check.version, check.prompt_lines, check.model_may_be_missing) == (2, 3, False)
     assert [(tool.name, tool.effect) for tool in check.tools] == [("current_time", "read")]
     assert [(tool.name, tool.reason, tool.lines) for tool in check.unpublished_tools] == [
@@ -118,7 +118,7 @@ def test_the_agents_of_the_workspace_that_it_delegates_to_do_not_go_along(team):
     handles = ["scribe", "browser", "planner", "merger"]
     delegate = ToolUse(tool="delegate", custom_config={"allowed_sub_agents": handles, "max_depth": 2})
     save_version(team, prompt="Ask scribe.\nThen browser.\nThen scribe.", tools=(delegate,))
-    check = check_publication(team.alice, team.robin.id)
+    check = build_publication_check(team.alice, team.robin.id)
     assert [tool.name for tool in check.tools] == ["delegate"]
     assert [(tool.name, tool.reason, tool.lines) for tool in check.unpublished_tools] == [
         ("scribe", "sub_agent", [1, 3]),
@@ -133,14 +133,14 @@ def test_the_agents_of_the_workspace_that_it_delegates_to_do_not_go_along(team):
 def test_delegate_is_published_only_with_agents_of_the_release(team):
     own = ToolUse(tool="delegate", custom_config={"allowed_sub_agents": ["scribe"]})
     save_version(team, prompt="Ask scribe.", tools=(own,))
-    check = check_publication(team.alice, team.robin.id)
+    check = build_publication_check(team.alice, team.robin.id)
     assert check.tools == []
     assert [(tool.name, tool.reason) for tool in check.unpublished_tools] == [
         ("delegate", "no_sub_agent"),
         ("scribe", "sub_agent"),
     ]
     save_version(team, prompt="Ask.", tools=(ToolUse(tool="delegate"),))
-    assert check_publication(team.alice, team.robin.id).unpublished_tools == []
+    assert build_publication_check(team.alice, team.robin.id).unpublished_tools == []
     assert get_production(publish(team)).content().tools == (ToolUse(tool="delegate"),)
 
 
@@ -151,7 +151,7 @@ def test_public_agents_as_tools_are_published(team):
         tool=build_agent_tool_name(called.id), custom_config={"max_depth": 2}, usage_instructions="For birds."
     )
     save_version(team, prompt="Ask Wren.", tools=(use,))
-    check = check_publication(team.alice, team.robin.id)
+    check = build_publication_check(team.alice, team.robin.id)
     assert [tool.name for tool in check.tools] == [use.tool]
     assert check.unpublished_tools == []
     assert get_production(publish(team)).content().tools == (use,)
@@ -178,7 +178,7 @@ def test_names_and_handles_are_unique_among_public_agents_and_a_taken_one_comes_
         publishing.publish_agent(team.alice, wren.id, name="Wren", handle="interpreter", **LISTING)
     assert refusal.value.code == Code.HANDLE_TAKEN
     assert count_rows() == before
-    check = check_publication(team.alice, wren.id, name="interpreter", handle="@Interpreter")
+    check = build_publication_check(team.alice, wren.id, name="interpreter", handle="@Interpreter")
     assert (check.name.is_free, check.name.suggestions[0]) == (False, "Lighthouse interpreter")
     assert (check.handle.is_free, check.handle.suggestions[0]) == (False, "interpreter-lighthouse")
 
@@ -201,7 +201,7 @@ def test_a_name_that_looks_like_a_public_one_is_refused_by_service_and_database(
     with pytest.raises(Conflict) as refusal:
         publishing.publish_agent(team.alice, wren.id, name=name, handle="wren", **LISTING)
     assert refusal.value.code == Code.NAME_TAKEN
-    assert not check_publication(team.alice, wren.id, name=name).name.is_free
+    assert not build_publication_check(team.alice, wren.id, name=name).name.is_free
     fields = Actor.objects.filter(is_public=True).values().get()
     fields |= {"id": new_id(), "name": name, "handle": "wren", "published_from_agent_id": wren.id}
     with pytest.raises(IntegrityError) as error, transaction.atomic():
@@ -226,7 +226,7 @@ def test_a_name_of_80_letters_that_become_longer_is_stored(team):
 @pytest.mark.parametrize("fields", [{"name": "MERGE  Agent"}, {"handle": "summarizer"}])
 def test_names_and_handles_of_agents_of_the_release_are_refused_before_these_exist(team, fields):
     before = count_rows()
-    check = check_publication(team.alice, team.robin.id, **fields)
+    check = build_publication_check(team.alice, team.robin.id, **fields)
     assert (check.name.is_free, check.handle.is_free) == ("name" not in fields, "handle" not in fields)
     with pytest.raises(Conflict) as refusal:
         publish(team, **fields)
@@ -282,7 +282,7 @@ def test_the_migration_numbers_public_agents_whose_names_look_alike(team):
 
 @pytest.mark.parametrize("name", ["翻譯", "❤️ Interpreter", "\U0001fae8", "Père Noël"], ids=ascii)
 def test_chinese_accents_and_emoji_that_python_does_not_know_are_names(team, name):
-    assert check_publication(team.alice, team.robin.id, name=name).name.is_free
+    assert build_publication_check(team.alice, team.robin.id, name=name).name.is_free
     assert publish(team, name=name).name == name
 
 
@@ -400,7 +400,7 @@ def test_only_editors_publish(team, who, error):
 )
 def test_a_public_name_has_no_invisible_characters(team, name):
     before = count_rows()
-    check = check_publication(team.alice, team.robin.id, name=name)
+    check = build_publication_check(team.alice, team.robin.id, name=name)
     assert (check.name.is_free, check.name.suggestions[0]) == (False, "Interpreter")
     with pytest.raises(Invalid):
         publish(team, name=name)

@@ -7,7 +7,7 @@ from actors.models import Actor
 from actors.services import update_profile
 from agents.services import agents
 from chats import services as chats
-from chats.selectors import get_chat_summary
+from chats.selectors import get_listed_chat
 from common.ids import new_id
 from events.rows import Role
 from notifications.models import Notification
@@ -133,7 +133,7 @@ async def test_the_participants_of_a_chat_without_a_title_read_its_new_title_whe
     ]:
         await run_in_db_thread(change)
         assert await tab.receive_until(is_chats_change)
-        summary = await run_in_db_thread(lambda: get_chat_summary(actor=bob, chat_id=chat.id))
+        summary = await run_in_db_thread(lambda: get_listed_chat(actor=bob, chat_id=chat.id))
         assert summary is not None
         assert summary.chat.title == title
         assert await tab.is_silent()
@@ -159,7 +159,7 @@ async def test_the_editors_who_read_a_chat_between_agents_read_its_new_title_whe
 
     await run_in_db_thread(rename)
     assert await editor.receive_until(is_chats_change)
-    summary = await run_in_db_thread(lambda: get_chat_summary(actor=team.alice, chat_id=chat.id))
+    summary = await run_in_db_thread(lambda: get_listed_chat(actor=team.alice, chat_id=chat.id))
     assert summary is not None
     assert summary.chat.title == "Robin · Feather"
     assert await other.is_silent()

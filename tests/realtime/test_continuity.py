@@ -150,7 +150,7 @@ async def test_MSG3_no_frame_is_missing_after_the_connection_to_redis_breaks(tea
 
 
 async def test_a_too_large_frame_is_read_from_the_database(team, tabs, monkeypatch):
-    monkeypatch.setattr("events.publish.MAX_FRAME_BYTES", 1000)
+    monkeypatch.setattr("events.publish.MAX_PUBLISHED_BYTES", 1000)
     alice = await tabs.open_tab(team.alice)
     await alice.subscribe(f"chat:{team.chat.id}")
     await run_in_db_thread(post, team.chat, team.bob, "x" * 5000)

@@ -12,7 +12,7 @@ from common.ids import new_id
 from common.redis_client import redis_client
 from events import publish
 from events.frames import Delta, Heartbeat, ListChanged, Typing
-from events.publish import publish_now, publish_transient
+from events.publish import publish_batch, publish_now
 from realtime import maintenance, topic_buffer
 from realtime.db_executor import run_in_db_thread
 from realtime.hub import get_hub
@@ -238,7 +238,7 @@ async def test_a_batch_is_sent_only_to_subscribers_of_its_topics(team, tabs):
     for tab, person in ((alice, team.alice), (bob, team.bob), (charlie, team.charlie)):
         await tab.subscribe(f"actor:{person.id}")
     frames = [ListChanged(topic=f"actor:{person.id}", list="me") for person in (team.alice, team.bob)]
-    await run_in_db_thread(publish_transient, frames)
+    await run_in_db_thread(publish_batch, frames)
     for tab, person in ((alice, team.alice), (bob, team.bob)):
         assert (await tab.receive_type("list_changed"))["topic"] == f"actor:{person.id}"
     assert await charlie.is_silent()
@@ -247,10 +247,10 @@ async def test_a_batch_is_sent_only_to_subscribers_of_its_topics(team, tabs):
 def test_a_long_batch_is_split_into_messages_of_a_bounded_size(monkeypatch):
     sent = count_calls(monkeypatch, redis_client, "publish")
     monkeypatch.setattr(transaction, "on_commit", lambda send, robust: send())
-    publish_transient(Typing(topic=f"chat:{new_id()}", actor_id=new_id()) for _ in range(3000))
+    publish_batch(Typing(topic=f"chat:{new_id()}", actor_id=new_id()) for _ in range(3000))
     [(messages,)] = [args[-1:] for args in sent]
     assert len(messages) > 1
-    assert max(len(body) for _, body in messages) <= publish.MAX_FRAME_BYTES
+    assert max(len(body) for _, body in messages) <= publish.MAX_PUBLISHED_BYTES
     assert sum(body.count(b'"type":"typing"') for _, body in messages) == 3000
-    publish_transient([])
+    publish_batch([])
     assert list(sent[-1][-1]) == []

@@ -333,14 +333,14 @@ def test_RUN23_an_error_with_one_caller_does_not_keep_the_others_waiting(environ
             chat=team.chat, agent=team.robin, parent=caller, root=caller, input={}, call_id="c", ended=True
         )
         callers.append(caller)
-    build = sub_agents.build_resumed_callers
+    build = sub_agents.queue_callers
 
     def fail_for_first(ended):
         if ended[0].parent_id == callers[0].id:
             raise ValueError("It fails.")
         return build(ended)
 
-    monkeypatch.setattr(waiting, "build_resumed_callers", fail_for_first)
+    monkeypatch.setattr(waiting, "queue_callers", fail_for_first)
     queue_callers_of_ended_sub_agents()
     states = dict(Run.objects.filter(parent=None).values_list("pk", "state"))
     assert [states[caller.id] for caller in callers] == ["waiting_child", "queued", "queued"]

@@ -40,7 +40,7 @@ def wake_agent(actor: Actor, chat_id: UUID, agent_id: UUID, *, id: UUID | None =
         if not is_same or (stored.payload["target_id"], stored.payload["actor_id"]) != (str(agent_id), str(actor.id)):
             raise build_duplicate_id_error("message")
         return stored, False
-    rows = prepare_wake(chat, get_agent_of_chat(chat, agent_id), actor, id=id, reason="hand")
+    rows = prepare_wake(chat, get_wakeable_participant(chat, agent_id), actor, id=id, reason="hand")
     try:
         with transaction.atomic():
             chats.save_changes(chat.id, rows)
@@ -50,7 +50,7 @@ def wake_agent(actor: Actor, chat_id: UUID, agent_id: UUID, *, id: UUID | None =
     return Message.objects.get(pk=id), True
 
 
-def get_agent_of_chat(chat: Chat, agent_id: UUID) -> ChatActor:
+def get_wakeable_participant(chat: Chat, agent_id: UUID) -> ChatActor:
     """Return the participant that is this agent, if it can be woken, with its `memory_scope`. Raises `NotFound`, `Conflict`."""
     participant = next((found for found in AGENTS_OF_CHAT.all(chat.id) if found.actor_id == agent_id), None)
     if participant is None:
@@ -82,8 +82,8 @@ def prepare_wake(
     """Return the system message that wakes the agent, and the queued run of the agent, which works for the person. Send the Celery
     task of the run on commit.
 
-    `participant`: from `get_agent_of_chat`, with its annotation `memory_scope`. The caller has locked the chat and saves the rows.
-    The run is not inserted when the agent has a queued one in this chat, which will read the message. An agent whose program runs
+    `participant`: from `get_wakeable_participant`, with its annotation `memory_scope`. The caller has locked the chat and saves the
+    rows. The run is not inserted when the agent has a queued one in this chat, which will read the message. An agent whose program runs
     outside has no run: its program is notified.
     """
     agent = participant.actor

@@ -124,7 +124,7 @@ def apply_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int) -
     if draft.applied_revision == revision:
         return draft
     content = SpecContent.model_validate(draft.written)
-    _check_adds_no_tool(agent, content)
+    _check_changes_no_writing_tool(agent, content)
     before_id = draft.applied_id or agent.current_spec_id
     spec = write_spec(agent, content, author=actor, origin=SpecOrigin.APPLIED, base_version=draft.base_version)
     count = draft.apply_count + 1
@@ -161,7 +161,7 @@ def _describe_changes(
     return {before.id: {"lines_changed": count_changed_lines(diff(old, new)), "touches": list_changed_parts(old, new)}}
 
 
-def _check_adds_no_tool(agent: Actor, content: SpecContent) -> None:
+def _check_changes_no_writing_tool(agent: Actor, content: SpecContent) -> None:
     """Raise `Forbidden` if the content adds a tool that writes, or changes its settings, and the actor may not save the agent.
 
     The actor is the one for whom `agent` was fetched (`compute_agent_verbs`).

@@ -135,7 +135,7 @@ export type ViewpointRow = Schemas['ViewpointRow']
 export type RunStateFilter = NonNullable<
   NonNullable<paths['/api/v1/agents/{agent_id}/runs']['get']['parameters']['query']>['state']
 >
-export type Wake = Schemas['WakesRow']
+export type WakeEffect = Schemas['WakesRow']
 
 /** The body of a request to the REST API. */
 export type BodyOf<Path extends keyof paths, Method extends keyof paths[Path]> = paths[Path][Method] extends {

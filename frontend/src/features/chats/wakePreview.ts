@@ -1,6 +1,6 @@
 /** The preview of which agents a message would wake, requested shortly after the last key. */
 import { useEffect, useMemo, useState } from 'react'
-import { previewWakes, type Wake } from '@/api'
+import { previewWakes, type WakeEffect } from '@/api'
 
 const PAUSE_MS = 250
 
@@ -24,8 +24,8 @@ export function useWakePreview(
   agents: readonly string[],
   working: readonly string[],
   phases: readonly string[],
-): readonly Wake[] | null {
-  const [preview, setPreview] = useState<{ names: string; wakes: readonly Wake[] | null } | null>(null)
+): readonly WakeEffect[] | null {
+  const [preview, setPreview] = useState<{ names: string; wakes: readonly WakeEffect[] | null } | null>(null)
   const names = extractMentions(text)
   const agentIds = agents.join(' ')
   const workingIds = working.join(' ')
@@ -54,7 +54,7 @@ export function useWakePreview(
  * Adjusts the effects to the runs of this chat that started or ended since the response, until the next one arrives. What an agent
  * does in another chat is known from the response alone.
  */
-export const adjustToActiveRuns = (wakes: readonly Wake[], working: readonly string[]): readonly Wake[] =>
+export const adjustToActiveRuns = (wakes: readonly WakeEffect[], working: readonly string[]): readonly WakeEffect[] =>
   wakes.map(wake => {
     if (wake.effect === 'refused' || wake.effect === 'after_other_work') return wake
     if (!working.includes(wake.agent_id)) return { ...wake, effect: 'wakes' }

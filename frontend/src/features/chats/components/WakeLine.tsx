@@ -1,6 +1,6 @@
 import { CornerDownRight, Moon, Reply, TriangleAlert, Zap } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { removeFromChat, type Wake } from '@/api'
+import { removeFromChat, type WakeEffect } from '@/api'
 import { LayerIcon } from '@/features/layers'
 import { cx } from '@/lib/cx'
 import { getErrorText } from '@/lib/errors'
@@ -14,7 +14,7 @@ import composerStyles from './Composer.module.css'
 
 interface WakeLineProps {
   /** Null until it is loaded. */
-  wakes: readonly Wake[] | null
+  wakes: readonly WakeEffect[] | null
   /** Whether the message wakes no agent, whatever its text. */
   isQuiet: boolean
   onQuietChange(isQuiet: boolean): void
@@ -27,7 +27,7 @@ export function WakeLine({ wakes, isQuiet, onQuietChange, children }: WakeLinePr
   const { t } = useTexts()
   const { chatId, budgetsPath, findActor, onGo } = useChat()
   const withSubAgents = useAgentsWaitingForSubAgents(chatId)
-  const filterByEffect = (effect: Wake['effect']) =>
+  const filterByEffect = (effect: WakeEffect['effect']) =>
     (wakes ?? []).filter(wake => wake.effect === effect && wake.reason !== 'budget_used_up')
   const inNextStep = filterByEffect('next_step')
   const reachesAgents = wakes?.some(wake => wake.effect !== 'refused')
@@ -132,7 +132,7 @@ const WakeText = ({ icon, children }: { icon: ReactNode; children: ReactNode }) 
 )
 
 /** The reason `budget_used_up` has a line of its own. */
-const reasonTexts: Record<Exclude<NonNullable<Wake['reason']>, 'budget_used_up'>, PlainTextKey> = {
+const reasonTexts: Record<Exclude<NonNullable<WakeEffect['reason']>, 'budget_used_up'>, PlainTextKey> = {
   suspended: 'wake.reason.suspended',
   taken_down: 'wake.reason.taken_down',
   never_answers: 'wake.reason.never_answers',
@@ -141,11 +141,11 @@ const reasonTexts: Record<Exclude<NonNullable<Wake['reason']>, 'budget_used_up'>
   too_many_wakes_in_day: 'wake.reason.too_many_wakes_in_day',
 }
 
-const describeReason = ({ reason }: Wake, t: Texts['t']): string | null =>
+const describeReason = ({ reason }: WakeEffect, t: Texts['t']): string | null =>
   reason && reason !== 'budget_used_up' ? t(reasonTexts[reason]) : null
 
 interface AgentGroupProps {
-  wakes: readonly Wake[]
+  wakes: readonly WakeEffect[]
   icon: ReactNode
   textBefore: PlainTextKey
   textAfter?: PlainTextKey
