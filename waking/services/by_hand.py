@@ -83,8 +83,8 @@ def prepare_wake(
     task of the run on commit.
 
     `participant`: from `get_wakeable_participant`, with its annotation `memory_scope`. The caller has locked the chat and saves the
-    rows. The run is not inserted when the agent has a queued one in this chat, which will read the message. An agent whose program runs
-    outside has no run: its program is notified.
+    rows. The run is not inserted when the agent has a queued one in this chat, which will read the message. An agent whose program
+    runs outside has no run: its program is notified.
     """
     agent = participant.actor
     message = chats.build_system_message(
