@@ -7,6 +7,7 @@ from cryptography.fernet import Fernet
 from django.core.management import CommandError, call_command
 
 from common import key_rotation
+from common.errors import Code, Invalid
 from common.key_rotation import rotate_keys
 from common.secrets import DecryptionFailed, Secret, decrypt_for, encrypt_for
 from llm import services as llm
@@ -104,8 +105,9 @@ def test_an_undecryptable_key_is_reported_and_the_others_are_rotated(stored, set
         rotate()
     settings.SECRET_KEYS = [NEW]
     assert keys_of([stored[0], stored[6]]) == ["sk-secret-0", "sk-secret-6"]
-    with pytest.raises(DecryptionFailed):
+    with pytest.raises(Invalid) as refused:
         keys_of([stored[2]])
+    assert refused.value.code == Code.MODEL_UNUSABLE and isinstance(refused.value.__cause__, DecryptionFailed)
 
 
 def test_the_keys_of_peoples_own_models_are_rotated_too(stored, settings):

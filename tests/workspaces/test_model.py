@@ -50,8 +50,9 @@ def test_the_end_of_a_short_key_is_not_returned_and_an_empty_key_deletes_it(team
 def test_SEC18_a_key_moved_to_another_workspace_cannot_be_decrypted(team):
     row = set_model(team)
     CredentialFactory.create(workspace=team.elsewhere, encrypted_key=row.encrypted_key)
-    with pytest.raises(DecryptionFailed):
+    with pytest.raises(Invalid) as refused:
         get_endpoint(team.elsewhere)
+    assert refused.value.code == Code.MODEL_UNUSABLE and isinstance(refused.value.__cause__, DecryptionFailed)
 
 
 def test_SEC18_old_secret_keys_decrypt_until_they_are_removed(settings):
