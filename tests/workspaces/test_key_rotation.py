@@ -107,7 +107,8 @@ def test_an_undecryptable_key_is_reported_and_the_others_are_rotated(stored, set
     assert keys_of([stored[0], stored[6]]) == ["sk-secret-0", "sk-secret-6"]
     with pytest.raises(Invalid) as refused:
         keys_of([stored[2]])
-    assert refused.value.code == Code.MODEL_UNUSABLE and isinstance(refused.value.__cause__, DecryptionFailed)
+    assert refused.value.code == Code.MODEL_UNUSABLE
+    assert isinstance(refused.value.__cause__, DecryptionFailed)
 
 
 def test_the_keys_of_peoples_own_models_are_rotated_too(stored, settings):

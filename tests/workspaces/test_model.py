@@ -52,7 +52,8 @@ def test_SEC18_a_key_moved_to_another_workspace_cannot_be_decrypted(team):
     CredentialFactory.create(workspace=team.elsewhere, encrypted_key=row.encrypted_key)
     with pytest.raises(Invalid) as refused:
         get_endpoint(team.elsewhere)
-    assert refused.value.code == Code.MODEL_UNUSABLE and isinstance(refused.value.__cause__, DecryptionFailed)
+    assert refused.value.code == Code.MODEL_UNUSABLE
+    assert isinstance(refused.value.__cause__, DecryptionFailed)
 
 
 def test_SEC18_old_secret_keys_decrypt_until_they_are_removed(settings):
