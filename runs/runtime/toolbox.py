@@ -59,7 +59,7 @@ class Toolbox:
     decided_calls: Mapping[str, DecidedCall] = field(default_factory=dict)
     """The calls about which people have decided, by the id of the call."""
     past_calls: list[ToolCall] = field(default_factory=list)
-    """The calls of this run that have a result, made or refused."""
+    """The calls that this run has asked for so far, also refused ones and those that wait."""
     calls_of_other_runs: int = 0
     """How many calls the other runs of its tree have made."""
     has_written: bool = False

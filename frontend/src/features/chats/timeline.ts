@@ -17,6 +17,7 @@ export type Item =
   | { kind: 'message'; key: string; row: TextMessageRow | FileMessageRow; continuesAuthor: boolean }
   | { kind: 'unsent'; key: string; entry: Unsent; continuesAuthor: boolean }
   | {
+      /** A section of a reply: its rows up to the next message of somebody else. */
       kind: 'reply'
       key: string
       runId: string
@@ -43,7 +44,7 @@ export type Item =
   /** `row` is the first of `rows`, which are shown as one. */
   | { kind: 'system'; key: string; row: SystemMessageRow; rows: readonly SystemMessageRow[] }
 
-/** Returns the last `seq` of an item, without answers of a comparison and rows of sub-agents; 0 if it has none. */
+/** Returns the last `seq` of an item, without answers of a comparison and rows of sub-agents in a reply; 0 if it has none. */
 export function getLastSeq(item: Item | undefined): number {
   switch (item?.kind) {
     case 'message':
@@ -235,7 +236,7 @@ function placeSubAgents(items: readonly Item[], { byCaller }: NestedRows): Item[
   })
 }
 
-/** Extends the base by the next rows; returns null if a comparison is among them, or has answers on both sides then. */
+/** Extends the base by the next rows; returns null if a comparison is among them, or would have answers in the base and after it. */
 function extendBase(base: Base, messages: readonly MessageRow[], length: number): Base | null {
   const from = base.messages.length
   if (groupAnswers(messages.slice(from, length)).size > 0) return null

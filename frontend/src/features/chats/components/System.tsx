@@ -26,7 +26,7 @@ export const System = memo(function System({
   return <SingleMessage row={row} />
 })
 
-/** Several messages of one action, shown as one that expands to all. */
+/** Several messages of one action, shown as one. Suggestions expand to all; joins name all people. */
 function MessageGroup({ rows }: { rows: readonly SystemMessageRow[] }) {
   const { findActor } = useChat()
   const { t, rich } = useTexts()
