@@ -270,7 +270,7 @@ def list_calls_of_run(run_id: UUID) -> list[LLMCallRow]:
 
 
 def list_rows_to_purge(workspace: Workspace) -> list[QuerySet[Any]]:
-    """Return the budgets, prices and learnt token factors (`TokenFactor`) of a deleted workspace. A listener of `collect_rows_to_purge`.
+    """Return the budgets, prices and token factors (`TokenFactor`) of a deleted workspace. A listener of `collect_rows_to_purge`.
 
     The ledger stays: operators read in it what was paid.
     """

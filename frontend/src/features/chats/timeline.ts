@@ -17,7 +17,7 @@ export type Item =
   | { kind: 'message'; key: string; row: TextMessageRow | FileMessageRow; continuesAuthor: boolean }
   | { kind: 'unsent'; key: string; entry: Unsent; continuesAuthor: boolean }
   | {
-      /** A section of a reply: its rows up to the next message of somebody else. */
+      /** A section of a reply: its rows up to a message that reached the agent. */
       kind: 'reply'
       key: string
       runId: string
