@@ -79,8 +79,8 @@ def get_endpoint(
     """Return the endpoint and the model's name for a spec with this `model` (empty: the default), in a run that works for this
     person. The endpoint says who pays and why. `stored`: the settings, if they are read for several runs.
 
-    Only workers call this, because it decrypts the key. Raises `Invalid`: `model_unusable` (see `choose_model`), or
-    `llm_profile_unusable` for a person's own key that cannot be decrypted; and `model_unusable` for that of a workspace.
+    Only workers call this, because it decrypts the key. Raises `Invalid`: `model_unusable`, also for a workspace's
+    key that cannot be decrypted (see `choose_model`), and `llm_profile_unusable` for such a key of a person.
     """
     choice = choose_model(workspace, model, person, stored=stored)
     if choice.settings is not None:

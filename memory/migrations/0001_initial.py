@@ -13,9 +13,9 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ('actors', '__first__'),
         ('chats', '0004_message_metadata'),
         ('workspaces', '0003_delete_workspaces'),
+        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [

@@ -12,10 +12,10 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ('actors', '__first__'),
         ('agents', '0001_initial'),
         ('chats', '0001_initial'),
         ('workspaces', '0001_initial'),
+        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [

@@ -11,9 +11,9 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ('actors', '__first__'),
         ('chats', '0008_message_words'),
         ('workspaces', '0003_delete_workspaces'),
+        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [

@@ -12,11 +12,11 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ('actors', '__first__'),
         ('agents', '0001_initial'),
         ('chats', '0001_initial'),
         ('runs', '0001_initial'),
         ('workspaces', '0001_initial'),
+        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [

@@ -94,8 +94,9 @@ export function findSources(provenance: Provenance, content: SpecContent): Sourc
 }
 
 /** Returns the choice of a model to delete the lines, if that has left no segment; else null. */
-function findChosenDeletion({ chosen, ...conflict }: Conflict, index: number, segments: readonly Segment[]) {
-  if (chosen == null || splitLines(conflict.choices[chosen]?.text ?? '').length > 0) return null
+function findChosenDeletion(conflict: Conflict, index: number, segments: readonly Segment[]) {
+  const chosen = conflict.chosen ?? null
+  if (chosen === null || !isEmptyChoice(conflict, chosen)) return null
   return segments.some(segment => segment.conflict === index) ? null : chosen
 }
 
