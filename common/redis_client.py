@@ -32,6 +32,12 @@ ANSWER_TIMEOUT_SECONDS = 1.0
 ASYNC_CALL_TIMEOUT_SECONDS = 2.0
 """Seconds for a whole call on an event loop, including the time that it waits for other calls."""
 
+_RELEASE = b"""
+for _, key in ipairs(KEYS) do
+  if redis.call('GET', key) == ARGV[1] then redis.call('DEL', key) end
+end
+"""
+
 
 class CircuitBreaker:
     """Decides whether a call to Redis is sent. It logs the first failure only, until a call succeeds again."""
@@ -89,6 +95,11 @@ class RedisClient:
         if not results:
             raise Unavailable("This does not work right now. Try again in a moment.")
         return results[0]
+
+    def release_locks(self, locks: Sequence[str], holder: str) -> None:
+        """Delete the keys that contain the id of this holder: an expired lock may have another holder. Raises `Unavailable`."""
+        if locks:
+            self.call_or_raise(lambda client: client.register_script(_RELEASE)(list(locks), [holder]))
 
     def publish(self, messages: Sequence[tuple[str, bytes]]) -> None:
         """Publish messages (channel, body) in one round trip. Never raises."""

@@ -8,7 +8,7 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Literal, NotRequired, TypedDict, Unpack
 from uuid import UUID
@@ -45,11 +45,6 @@ MAX_WAIT_SECONDS = 10
 """Seconds within which a worker starts a test."""
 MAX_CONCURRENT = 20
 """Tests that a process runs at the same time. Further tests are refused."""
-_RELEASE = b"""
-for _, key in ipairs(KEYS) do
-  if redis.call('GET', key) == ARGV[1] then redis.call('DEL', key) end
-end
-"""
 
 ModelTestState = Literal["waiting", "running", "done"]
 
@@ -139,7 +134,7 @@ def _start_test(actor: Actor, owner_id: UUID, **settings: Unpack[ModelSettingsIn
     try:
         send_task_now(TASK, [test.id, str(owner_id), *server, model, encrypted_key, str(actor.id)])
     except Unavailable:
-        _release_locks(test.locks, test.id)
+        redis_client.release_locks(test.locks, test.id)
         raise
     return test
 
@@ -160,7 +155,7 @@ def _get_test(owner_id: UUID, test_id: UUID | str) -> ModelTest:
         raise NotFound("There is no such test, or it was long ago.")
     limit = {"waiting": MAX_WAIT_SECONDS, "running": MAX_TEST_SECONDS}.get(test.state)
     if limit is not None and time.time() - test.started_at > limit:
-        _release_locks(test.locks, test.id)
+        redis_client.release_locks(test.locks, test.id)
         raise Unavailable("No worker has answered. Try again in a moment.")
     return test
 
@@ -178,7 +173,7 @@ def save_model_test(owner_id: UUID, test: ModelTest) -> None:
     """Store the state of a test. Release its locks when it is done. Raises `Unavailable` without Redis."""
     if test.state == "done":
         # Released first: a client that reads that the test is done can start the next one.
-        _release_locks(test.locks, test.id)
+        redis_client.release_locks(test.locks, test.id)
     _store(owner_id, test)
 
 
@@ -271,7 +266,7 @@ def _acquire_locks(test: ModelTest) -> None:
     acquired: list[str] = []
     for lock in test.locks:
         if seconds := _acquire_lock(lock, test.id):
-            _release_locks(acquired, test.id)
+            redis_client.release_locks(acquired, test.id)
             data = {"limit": "model_tests", "seconds": seconds}
             raise LimitReached("A model is being tried already.", hints=["Wait for its answer."], data=data)
         acquired.append(lock)
@@ -282,8 +277,3 @@ def _acquire_lock(lock: str, test_id: str) -> int:
     if redis_client.call_or_raise(lambda client: client.set(lock, test_id, nx=True, ex=MAX_TEST_SECONDS)):
         return 0
     return max(1, redis_client.call_or_raise(lambda client: client.ttl(lock)))
-
-
-def _release_locks(locks: Sequence[str], test_id: str) -> None:
-    if locks:
-        redis_client.call_or_raise(lambda client: client.register_script(_RELEASE)(list(locks), [test_id]))

@@ -118,7 +118,7 @@ def get_tool_job(actor: Actor, workspace_id: UUID, job_id: UUID | str) -> ToolJo
         raise NotFound("There is no such job, or it was long ago.")
     limit = {"waiting": MAX_WAIT_SECONDS, "running": MAX_RUN_SECONDS}.get(job.state)
     if limit is not None and time.time() - job.started_at > limit:
-        _release_lock(job)
+        redis_client.release_locks([_build_lock_key(job.kind, job.person_id)], job.id)
         raise Unavailable("No worker has answered. Try again in a moment.")
     return job
 
@@ -226,7 +226,7 @@ async def _test_tool(job: ToolJob, tool: Tool) -> ToolJob:
 def _store_result(workspace_id: UUID, job: ToolJob) -> None:
     """Release the lock, and store the result of the job. The result of a test is also stored as the state of its server."""
     # The lock is released first: a client that reads that the job is done can start the next one.
-    _release_lock(job)
+    redis_client.release_locks([_build_lock_key(job.kind, job.person_id)], job.id)
     if job.kind == "test":
         try:
             ToolServer.objects.filter(tools=job.job_input["tool_id"]).update(
@@ -252,17 +252,9 @@ def _start(actor: Actor, workspace_id: UUID, kind: JobKind, job_input: dict[str,
     try:
         send_task_now(TASK, [job.id, str(workspace_id)])
     except Unavailable:
-        redis_client.call_or_raise(lambda client: client.delete(lock))
+        redis_client.release_locks([lock], job.id)
         raise
     return job
-
-
-def _release_lock(job: ToolJob) -> None:
-    """Release the lock of the job, unless it has expired and a later job has it."""
-    lock = _build_lock_key(job.kind, job.person_id)
-    holder = redis_client.call_or_raise(lambda client: client.get(lock))
-    if holder == job.id.encode():
-        redis_client.call_or_raise(lambda client: client.delete(lock))
 
 
 def _build_job_key(workspace_id: UUID, job_id: UUID | str) -> str:
