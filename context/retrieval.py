@@ -152,10 +152,10 @@ def find_by_words(chat_id: UUID, text: str, *, before_seq: int, limit: int = MAX
             " ORDER BY score DESC, seq DESC",
             [*terms, *params, chat_id, before_seq, looked_up, max(limit, MAX_RANKED)],
         )
-        return _rank_alike_lower(cursor.fetchall())[:limit]
+        return _rank_matches(cursor.fetchall())[:limit]
 
 
-def _rank_alike_lower(rows: Sequence[tuple[UUID, float, list[bool]]]) -> list[UUID]:
+def _rank_matches(rows: Sequence[tuple[UUID, float, list[bool]]]) -> list[UUID]:
     """Return the messages, the best first. `ALIKE_FACTOR` lowers the score of a message for each better one that has exactly the
     same words of the request."""
     better: Counter[tuple[bool, ...]] = Counter()
