@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import psycopg
-from django.db import DatabaseError, InterfaceError, OperationalError, connection, transaction
+from django.db import Error, InterfaceError, OperationalError, connection, transaction
 
 CONNECTION_SQLSTATE_CLASSES = ("08", "57")
 """Classes of SQLSTATE: the connection failed; the server is being stopped or started."""
@@ -29,7 +29,7 @@ def is_database_unavailable(error: BaseException) -> bool:
     return str(state)[:2] in CONNECTION_SQLSTATE_CLASSES and state not in TRANSIENT_SQLSTATES
 
 
-def get_violated_constraint(error: DatabaseError) -> str | None:
+def get_violated_constraint(error: Error) -> str | None:
     """Return the name of the constraint that a statement has violated; null for any other error."""
     cause = error.__cause__
     return cause.diag.constraint_name if isinstance(cause, psycopg.Error) else None

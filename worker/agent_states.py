@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Iterable
 
-from django.db import DatabaseError, InterfaceError
+from django.db import Error
 
 from common.db_executor import DatabaseExecutor
 from events.rows import AgentState
@@ -44,7 +44,7 @@ class AgentStateReporter:
             return
         try:
             self._reported = await self._db(_publish_changed, changed, dict(self._reported))
-        except (DatabaseError, InterfaceError) as error:
+        except Error as error:
             logger.warning("The states of agents could not be read: %s", error)
             self._changed |= keys
 

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from uuid import UUID
 
-from django.db import DatabaseError, InterfaceError
+from django.db import Error
 
 from common.db_executor import DatabaseExecutor
 from runs.errors import LeaseLost, RunNotAllowed
@@ -46,7 +46,7 @@ class AnswerCollector:
             replies: list[StepSaved | None] = [None] * len(batch)
             try:
                 replies = [*await self._db(SUB_AGENT.record_answers, [answer for answer, _ in batch])]
-            except (DatabaseError, InterfaceError, LeaseLost, RunNotAllowed) as error:
+            except (Error, LeaseLost, RunNotAllowed) as error:
                 # The answer that cannot be stored raises its error again when it is stored by itself.
                 logger.info("Answers of sub-agents are stored one by one: %s", error)
             except Exception:

@@ -15,7 +15,7 @@ from uuid import UUID
 
 import uvloop
 from django.conf import settings
-from django.db import DatabaseError, InterfaceError
+from django.db import Error
 
 from common.bounded import BoundedCounter, BoundedMap
 from common.database import is_database_unavailable, is_retryable
@@ -71,7 +71,7 @@ class Engine:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._capacity = Capacity()
         self._claims_under_way = 0
-        self._is_claiming_refused_runs = False
+        self._is_claiming_runs_without_slot = False
         self._is_draining = False
         self._last_heartbeat = 0.0
 
@@ -199,7 +199,7 @@ class Engine:
         if self._is_draining:
             return
         if not self.free_slots:
-            self._capacity.has_refused = True
+            self._capacity.has_runs_without_slot = True
             return
         self._claims_under_way += 1
         self._create_task(self._execute(run_id), f"run {run_id}")
@@ -220,7 +220,7 @@ class Engine:
         claimed: dict[UUID, Run] = {}
         try:
             claimed = {run.id: run for run in await self._db(claim_siblings, run_ids, self.owner, slots=self._capacity)}
-        except (DatabaseError, InterfaceError) as error:
+        except Error as error:
             logger.warning("The runs of sub-agents could not be claimed together: %s", error)
         finally:
             self._claims_under_way -= len(run_ids)
@@ -253,13 +253,15 @@ class Engine:
                 self._capacity.release_slot(run.id)
                 self.report_states([run])
             prepared = None
-            if not self._is_draining and not run.is_sub_agent:
-                if self._isolated:
+            if not run.is_sub_agent:
+                if self._isolated or self._is_draining:
                     # Other workers may execute the next run of the key.
-                    await self._db(dispatch_next_run, run.concurrency_key)
-                prepared = await self._claim(partial(claim_next_run, run.concurrency_key))
+                    with suppress(Error):
+                        await self._db(dispatch_next_run, run.concurrency_key)
+                if not self._is_draining:
+                    prepared = await self._claim(partial(claim_next_run, run.concurrency_key))
             if prepared is None:
-                await self._claim_refused_runs()
+                await self._claim_runs_without_slot()
 
     async def _claim(self, claim: Callable[..., Run | None]) -> PreparedRun | None:
         """Claim and prepare a run. If older messages are to be found by their meaning, the vector of the question is computed,
@@ -279,32 +281,32 @@ class Engine:
                 return prepared
             finally:
                 self._preparing.discard(prepared.run.id)
-        except (DatabaseError, InterfaceError) as error:
+        except Error as error:
             logger.warning("No run could be claimed: %s", error)
         except RunStartFailed as error:
             logger.exception("Run %s could not be started.", error.run_id)
             # An isolated process tries only once, because it ends after one run.
             if self._failures.add(error.run_id) >= (1 if self._isolated else MAX_FAILURES):
-                with suppress(LeaseLost, DatabaseError, InterfaceError):
+                with suppress(LeaseLost, Error):
                     await self._db(fail_unstorable_run, error.run_id, state=RunState.QUEUED)
         return None
 
-    async def _claim_refused_runs(self) -> None:
+    async def _claim_runs_without_slot(self) -> None:
         """Claim waiting runs, if one got no slot before, in turns between workspaces and people."""
-        if self._is_draining or self._is_claiming_refused_runs or not self._capacity.has_refused:
+        if self._is_draining or self._is_claiming_runs_without_slot or not self._capacity.has_runs_without_slot:
             return
-        self._is_claiming_refused_runs, self._capacity.has_refused = True, False
+        self._is_claiming_runs_without_slot, self._capacity.has_runs_without_slot = True, False
         try:
             waiting = await self._db(list_waiting, settings.RUNS_PER_WORKER, excluded=self.full_ids)
-        except (DatabaseError, InterfaceError) as error:
-            self._capacity.has_refused = True
+        except Error as error:
+            self._capacity.has_runs_without_slot = True
             logger.warning("No waiting runs could be read: %s", error)
             return
         finally:
-            self._is_claiming_refused_runs = False
+            self._is_claiming_runs_without_slot = False
         chosen = self._capacity.choose_runs(waiting)
         if len(chosen) < len(waiting):
-            self._capacity.has_refused = True
+            self._capacity.has_runs_without_slot = True
         for run_id in chosen:
             self._start_run(run_id)
 
@@ -319,7 +321,7 @@ class Engine:
             try:
                 async with asyncio.timeout(settings.RUN_HEARTBEAT):
                     kept = await self._lease_db(extend_leases, self.owner, list(runners))
-            except (DatabaseError, InterfaceError, TimeoutError) as error:
+            except (Error, TimeoutError) as error:
                 logger.warning("The leases could not be kept: %s", error)
                 if self._loop.time() - extended_at > MAX_LEASE_SHARE_WITHOUT_RENEWAL * settings.RUN_LEASE:
                     for runner in runners.values():
@@ -360,7 +362,7 @@ def _prepare(run: Run, capacity: Capacity) -> PreparedRun | None:
         if is_database_unavailable(error):
             requeue_run(run)
             raise
-        if isinstance(error, DatabaseError) and is_retryable(error):
+        if is_retryable(error):
             requeue_run(run)
             raise RunStartFailed(run.id) from error
         logger.exception("Run %s could not be prepared.", run.id)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Literal, ParamSpec, TypeVar
 
-from django.db import DatabaseError, InterfaceError
+from django.db import Error
 
 from agents.services.allowed_tools import ConfiguredTool
 from approvals.selectors import Consent, find_consent
@@ -99,10 +99,14 @@ class Runner:
         self._task = asyncio.current_task()
         try:
             with set_current_tenant(self.run.workspace_id):
-                await self._execute()
+                try:
+                    await self._execute()
+                except asyncio.CancelledError:
+                    # It may also be cancelled while the end of a failed run is stored.
+                    await self._handle_cancel()
         except LeaseLost:
             logger.info("Run %s belongs to another worker now.", self.run.id)
-        except (DatabaseError, InterfaceError) as error:
+        except Error as error:
             # Its end cannot be stored either. The sweeper puts it in the queue again when the database answers (RUN7).
             logger.warning("Run %s is released, the database does not answer: %s", self.run.id, error)
         finally:
@@ -114,8 +118,6 @@ class Runner:
         try:
             async with asyncio.timeout(self.run.compute_seconds_left(limit)):
                 await self._run_loop()
-        except asyncio.CancelledError:
-            await self._handle_cancel()
         except TimeoutError:
             await self._end_run(LoopEnded("failed", "time_limit", "It reached its limit of time."))
         except LLMError as error:
@@ -285,7 +287,7 @@ class Runner:
         end = LoopEnded("failed", "internal", INTERNAL)
         try:
             await self._end_run(end)
-        except (DatabaseError, InterfaceError) as error:
+        except Error as error:
             if is_database_unavailable(error):
                 raise
             self._discard_partial()
@@ -364,7 +366,7 @@ class Runner:
         for _ in range(STORE_TRIES - 1):
             try:
                 return await self._db(work, *args, **kwargs)
-            except DatabaseError as error:
+            except Error as error:
                 if not is_retryable(error):
                     raise
                 logger.warning("A step of run %s is stored again: %s", self.run.id, error)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.conf import settings
-from django.db import DatabaseError, connections
+from django.db import Error, connections
 
 from actors import services as actors
 from agents.services.drafts import notify_expired_locks
@@ -180,7 +180,7 @@ class Sweeper:
         while True:
             try:
                 self.sweep()
-            except DatabaseError as error:
+            except Error as error:
                 logger.warning("The sweep failed; there is another in %.0f s: %s", settings.SWEEP_EVERY, error)
             except MemoryError:
                 exit_on_memory_error()

@@ -8,7 +8,7 @@ from typing import Any
 from events.payloads import MAX_TEXT
 from llm.messages import Chunk, ToolCall
 
-MAX_CALLS = 16
+MAX_CALLS_OF_ANSWER = 16
 """Calls of one answer that are made. One more is kept, so that the model reads that it was refused; others are dropped."""
 MAX_ARGUMENT_CHARACTERS = 1024 * 1024
 """Characters of the arguments of all calls of one answer."""
@@ -143,7 +143,7 @@ class Assembly:
                 break  # a name after complete arguments begins the next call, with the same index
             builder.provider_id = builder.provider_id or provider_id
             return position, False
-        if len(self._call_builders) > MAX_CALLS:
+        if len(self._call_builders) > MAX_CALLS_OF_ANSWER:
             return None, False
         self._call_builders.append(_CallBuilder(provider_index, provider_id))
         return len(self._call_builders) - 1, True

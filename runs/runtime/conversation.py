@@ -107,7 +107,7 @@ class Conversation:
                 self._shortened_texts[original.get(section.text, section.text)] = shorter
 
     def _replace_section(self, text: str, replacement: str) -> None:
-        """Replace a part of the system text. Nothing happens if it is left out already."""
+        """Replace a section in the system text. An empty `text` was left out by `shorten_section`: there is nothing to replace."""
         if not text:
             return
         system, *rest = self.turns
@@ -150,7 +150,7 @@ def get_call_id(message_id: UUID, index: int) -> str:
 
 
 def make_storable(answer: Answer, step: StepId) -> Answer:
-    """Return the answer with our ids of its calls, and without characters that PostgreSQL cannot store."""
+    """Return the answer as it is stored: with our ids of its calls, which are refused if their arguments are still too long."""
     calls: list[ToolCall] = []
     for index, call in enumerate(answer.calls):
         name, arguments = to_storable(call.name)[:64], to_storable(call.arguments[: MAX_ARGUMENT_CHARACTERS + 1])

@@ -17,7 +17,7 @@ from common.errors import AppError
 from common.text import to_storable, to_storable_json
 from events.payloads import FoundToolsData
 from events.rows import Policy
-from llm.adapters.assembly import MAX_CALLS
+from llm.adapters.assembly import MAX_CALLS_OF_ANSWER
 from llm.messages import ToolCall, ToolSchema
 from runs.errors import LeaseLost
 from runs.runtime.offered_tools import build_tool_schemas, list_offered_tools
@@ -185,8 +185,8 @@ class Toolbox:
         """Return the result of a call that is refused, else null. The model reads the reason and may call again (RUN12)."""
         text = ""
         before = self.past_calls[-MAX_REPEATS:]
-        if call.index >= MAX_CALLS:
-            text = f"At most {MAX_CALLS} calls of one answer are made: not this one, nor any after it."
+        if call.index >= MAX_CALLS_OF_ANSWER:
+            text = f"At most {MAX_CALLS_OF_ANSWER} calls of one answer are made: not this one, nor any after it."
         elif len(self.past_calls) + self.calls_of_other_runs >= MAX_CALLS_OF_TREE:
             text = f"{MAX_CALLS_OF_TREE} calls were made already, with those of sub-agents; no more are allowed. Answer now."
         elif is_answer_cut:

@@ -36,7 +36,7 @@ class Capacity:
         self._lock = Lock()
         self._slots: dict[UUID, SlotOwner] = {}
         self._running: Counter[UUID | None] = Counter()
-        self.has_refused = False
+        self.has_runs_without_slot = False
         """Whether a run got no slot since waiting runs were last claimed."""
 
     @property
@@ -51,7 +51,7 @@ class Capacity:
         slot_owner = (run.workspace_id, run.on_behalf_of_id)
         with self._lock:
             if run.pk in self._slots or not _has_slot(slot_owner, self._running, self.free_slots):
-                self.has_refused = True
+                self.has_runs_without_slot = True
                 return False
             self._slots[run.pk] = slot_owner
             self._running.update(slot_owner)
@@ -98,12 +98,12 @@ def _has_slot(slot_owner: SlotOwner, running: Counter[UUID | None], free: int) -
 
 
 def _sort_by_turns(waiting: Iterable[WaitingRun], running: Counter[UUID | None]) -> Sequence[WaitingRun]:
-    """Sort by the number of runs that the workspace has before this one; in a workspace, by that of the person."""
+    """Sort by how many runs of the workspace run already or wait before this one; in a workspace, by those of the person."""
     by_workspace: dict[UUID, list[WaitingRun]] = defaultdict(list)
     for run in waiting:
         by_workspace[run.workspace_id].append(run)
-    turns: list[tuple[int, UUID, WaitingRun]] = []
+    ranked: list[tuple[int, UUID, WaitingRun]] = []
     for workspace_id, runs in by_workspace.items():
         runs.sort(key=lambda run: (running[run.person_id] + run.turn, run.id))
-        turns += [(running[workspace_id] + number, run.id, run) for number, run in enumerate(runs)]
-    return [run for _, _, run in sorted(turns, key=lambda turn: turn[:2])]
+        ranked += [(running[workspace_id] + number, run.id, run) for number, run in enumerate(runs)]
+    return [run for _, _, run in sorted(ranked, key=lambda entry: entry[:2])]

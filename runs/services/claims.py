@@ -6,7 +6,7 @@ from datetime import timedelta
 from functools import partial
 from uuid import UUID
 
-from django.db import DatabaseError, connection, transaction
+from django.db import Error, connection, transaction
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Coalesce, Now
 
@@ -55,7 +55,7 @@ def _claim(find_next: Callable[[], Run | None], owner: str, isolated: bool, slot
             committed = started  # After the commit: if that fails, the slot is released.
         except LeaseLost:
             return None
-        except DatabaseError as error:
+        except Error as error:
             if get_violated_constraint(error) == "one_active_run_per_concurrency_key":
                 return None  # Another worker was faster.
             if is_database_unavailable(error):

@@ -11,7 +11,7 @@ from enum import Enum
 from uuid import UUID
 
 from django.conf import settings
-from django.db import DatabaseError, transaction
+from django.db import Error, transaction
 from django.db.models import DateTimeField, Exists, F, Func, OuterRef
 from django.db.models.functions import Now
 from django.db.models.lookups import GreaterThan
@@ -79,7 +79,7 @@ def fail_unstorable_run(run_id: UUID, **conditions: object) -> None:
             kind = get_kind(run)
             kind.lock(run)
             kind.close(build_run_update(run, **conditions), LoopEnded("failed", "internal", UNSTORED))
-    except DatabaseError as error:
+    except Error as error:
         if is_database_unavailable(error):
             raise
         logger.exception("Run %s fails without a message in its chat.", run_id)

@@ -150,7 +150,7 @@ def test_siblings_without_a_slot_stay_queued(settings, run_ids):
     claimed = claims.claim_siblings(run_ids, OWNER, slots=slots)
     assert len(claimed) == 2
     assert sorted(state for state, _, _ in list_states(run_ids)) == ["queued", "running", "running"]
-    assert slots.has_refused
+    assert slots.has_runs_without_slot
 
 
 def test_siblings_are_claimed_one_by_one_if_one_is_not_allowed(environment, helpers, run_ids):

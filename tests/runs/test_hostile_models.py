@@ -12,7 +12,7 @@ from common.database import is_database_unavailable
 from common.secrets import Secret
 from events.payloads import MAX_TEXT
 from llm.adapters import assembly
-from llm.adapters.assembly import MAX_CALLS, Assembly, CharacterBudget, budget
+from llm.adapters.assembly import MAX_CALLS_OF_ANSWER, Assembly, CharacterBudget, budget
 from llm.adapters.openai_stream import MAX_LINE_BYTES, OpenAIStream
 from llm.messages import ToolCall
 from llm.protocol import LLMError
@@ -70,10 +70,10 @@ def test_FAIR5_sixteen_of_four_hundred_calls_are_made_and_the_model_reads_that(e
     environment.post("call all")
     [run] = environment.wait_until_idle()
     assert run.state == "completed"
-    assert Step.objects.filter(run=run, kind="tool").count() == MAX_CALLS
+    assert Step.objects.filter(run=run, kind="tool").count() == MAX_CALLS_OF_ANSWER
     results = [row.payload for row in Message.objects.filter(run_id=run.id, type="TOOL_RESPONSE").order_by("seq")]
-    assert [result["status"] for result in results] == ["ok"] * MAX_CALLS + ["error"]
-    assert f"At most {MAX_CALLS} calls" in results[-1]["text"]
+    assert [result["status"] for result in results] == ["ok"] * MAX_CALLS_OF_ANSWER + ["error"]
+    assert f"At most {MAX_CALLS_OF_ANSWER} calls" in results[-1]["text"]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -160,7 +160,7 @@ def test_FAIR5_each_part_of_an_answer_has_a_limit():
     for index in range(400):
         calling.add_call({"index": index, "id": f"c{index}", "function": {"name": "t", "arguments": "x" * 100_000}})
     assert calling.is_full
-    assert len(calling.build_calls()) == MAX_CALLS + 1
+    assert len(calling.build_calls()) == MAX_CALLS_OF_ANSWER + 1
     assert sum(len(call.arguments) for call in calling.build_calls()) == assembly.MAX_ARGUMENT_CHARACTERS
     for one in (made, thinking, calling):
         one.release()

@@ -4,6 +4,7 @@ import threading
 import time
 
 import pytest
+import redis
 from django.db import transaction
 
 from chats import services as chats
@@ -15,6 +16,7 @@ from llm.tokens import estimate_tokens
 from runs.kinds.chat import ChatRun
 from runs.services import runs
 from tests.people import make_person
+from tests.runs.test_dispatch import sent_run_ids
 from usage.models import LLMCall
 from workspaces import services as workspaces
 
@@ -33,6 +35,20 @@ def dripping(environment, **more):
 
 def stop(environment, run, by=None):
     return runs.stop_run(actor=by or environment.team.alice, run_id=run.id)
+
+
+def hold(monkeypatch, step):
+    """Let this step wait after it was stored. Return an event for that, and one that lets it go on."""
+    storing, go_on, store = threading.Event(), threading.Event(), getattr(ChatRun, step)
+
+    def store_slowly(*what):
+        saved = store(*what)
+        storing.set()
+        assert go_on.wait(10)
+        return saved
+
+    monkeypatch.setattr(ChatRun, step, store_slowly)
+    return storing, go_on
 
 
 @pytest.mark.usefixtures("engine")
@@ -57,15 +73,7 @@ def test_RUN16_stop_closes_the_connection_to_the_model_and_keeps_the_streamed_te
 @pytest.mark.parametrize("step", ["record_answer", "record_retry"])
 def test_RUN16_a_stop_while_a_step_is_stored_keeps_the_step_and_ends_the_run_at_once(environment, monkeypatch, step):
     """The step is stored, then the run ends, and each request has one ledger entry."""
-    storing, go_on, store = threading.Event(), threading.Event(), getattr(ChatRun, step)
-
-    def store_slowly(*what):
-        saved = store(*what)
-        storing.set()
-        assert go_on.wait(10)
-        return saved
-
-    monkeypatch.setattr(ChatRun, step, store_slowly)
+    storing, go_on = hold(monkeypatch, step)
     environment.model.script(calls=[{"name": "current_time", "arguments": '{"timezone": "Asia/Tokyo"}'}])
     if step == "record_retry":
         environment.model.script(mode="cleancut", after=2, text="so far so good", times=1)
@@ -80,6 +88,40 @@ def test_RUN16_a_stop_while_a_step_is_stored_keeps_the_step_and_ends_the_run_at_
     assert (run.state, run.attempt) == ("stopped", 1 if step == "record_answer" else 2)
     codes = list(LLMCall.objects.values_list("error_code", flat=True))
     assert codes == ([""] if step == "record_answer" else ["cut"])
+
+
+@pytest.mark.parametrize("is_shutdown", [False, True])
+@pytest.mark.parametrize("step", ["record_answer", "record_loop_end"])
+def test_a_stop_or_shutdown_while_the_end_is_stored_does_not_delay_the_next_run(
+    environment, engine, settings, monkeypatch, step, is_shutdown
+):
+    settings.RUN_HEARTBEAT, settings.RUN_LEASE, settings.SWEEP_EVERY = 60, 200, 60
+    time.sleep(0.6)  # the last beat and the last sweep under the earlier settings
+    storing, go_on = hold(monkeypatch, step)
+    environment.model.script(text="second answer")
+    answer = {"mode": "status", "status": 400} if step == "record_loop_end" else {"text": "first answer"}
+    environment.model.script(**answer, times=1)
+    environment.post("first")
+    assert storing.wait(10)
+    environment.engine = None
+    environment.post("second")
+    first, second = environment.runs()
+    [runner] = engine._runners.values()
+    tasks = redis.from_url(settings.REDIS_URL)
+    tasks.delete("runs")
+    if is_shutdown:
+        stopping = threading.Thread(target=engine.stop)
+        stopping.start()
+    else:
+        send_stop(first.id)
+    environment.wait(lambda: runner._cancel_reason)
+    go_on.set()
+    if is_shutdown:
+        stopping.join()
+        assert str(second.id) in sent_run_ids(tasks)
+    else:
+        environment.wait_until_idle()
+        assert environment.list_answers()[-1:] == ["second answer"]
 
 
 def test_RUN16_the_control_message_alone_stops_a_run(environment, engine, settings):
