@@ -15,7 +15,7 @@ from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldAdminSelectWidget, U
 
 from actors import services as actors
 from actors.models import Actor, AgentStatus, ApiToken, EmailChange, Viewing
-from actors.operators import Level, check_may_manage, get_level, set_access_level
+from actors.operators import Level, check_may_manage, get_level
 from admin_kit.actions import RedirectTo, service_action
 from admin_kit.changelist import CreatedWithinFilter
 from admin_kit.links import RelatedLink, audit_link, link_column
@@ -167,7 +167,7 @@ class ActorAdmin(ReadOnlyAdmin):
 
     @service_action(
         _("Close the account"),
-        _("Signed out at once, everywhere: no sign-in, no socket, no request any more."),
+        _("Signed out at once, everywhere. API tokens are revoked, also those that they made for agents."),
         icon="block",
         is_dangerous=True,
         is_available=lambda actor: actor.is_human and actor.is_active,
@@ -177,7 +177,7 @@ class ActorAdmin(ReadOnlyAdmin):
 
     @service_action(
         _("Open the account again"),
-        _("They can sign in again."),
+        _("They can sign in again, and make new API tokens."),
         icon="check",
         is_available=lambda actor: actor.is_human and not actor.is_active,
     )
@@ -235,7 +235,7 @@ class ActorAdmin(ReadOnlyAdmin):
         form_class=LevelForm,
     )
     def set_access_level(self, person: Actor, operator: Actor, level: str) -> None:
-        set_access_level(operator, person, level=level)
+        actors.set_access_level(operator, person, level=level)
 
     @service_action(
         _("Suspend"),

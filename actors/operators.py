@@ -1,16 +1,14 @@
 """Access levels of people in the admin. They are stored as Django's staff and superuser flags and a group with the level's name."""
 
-from django.contrib.auth.models import Group, Permission
+from django.contrib.auth.models import Permission
 from django.db import models
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from actors.models import Actor
-from common.errors import Forbidden, Invalid
+from common.errors import Forbidden
 from common.operators import may_operate
-from events import audit
-from events.publish import publish_rights_changed
 
 APP_LABELS = (
     "workspaces",
@@ -52,26 +50,6 @@ def get_level(person: Actor) -> Level:
         return Level.SUPERUSER
     is_operator = person.groups.filter(name=Level.OPERATOR.value).exists()
     return Level.OPERATOR if is_operator else Level.READER
-
-
-def set_access_level(operator: Actor, person: Actor, *, level: str) -> None:
-    """Set the access level of a person. It takes effect with the person's next request.
-
-    Raises `Forbidden` if the operator is not a superuser, and `Invalid` for an agent, an unknown level, or the operator's
-    own level, so that a superuser always remains.
-    """
-    if not operator.is_superuser:
-        raise Forbidden(gettext("Only a superuser can appoint operators."))
-    if not person.is_human or level not in Level.values:
-        raise Invalid(gettext("Only people can become operators."))
-    if person.pk == operator.pk:
-        raise Invalid(gettext("You cannot change what you may do yourself."))
-    is_staff, is_superuser = level != Level.NO_ACCESS, level == Level.SUPERUSER
-    Actor.objects.filter(pk=person.pk).update(is_staff=is_staff, is_superuser=is_superuser)
-    groups = [Group.objects.get_or_create(name=level)[0]] if level in (Level.READER, Level.OPERATOR) else []
-    person.groups.set(groups)
-    audit.record(operator, "person.level_set", object_id=person.id, level=level)
-    publish_rights_changed(person.id)
 
 
 def list_permissions(person: Actor) -> QuerySet[Permission]:

@@ -8,7 +8,14 @@ from actors.services.passwords import (
     send_reset_link,
     set_password,
 )
-from actors.services.people import activate_person, deactivate_person, resume_agent, suspend_agent, update_profile
+from actors.services.people import (
+    activate_person,
+    deactivate_person,
+    resume_agent,
+    set_access_level,
+    suspend_agent,
+    update_profile,
+)
 from actors.services.sessions import delete_expired_rows, end_sessions, end_sessions_as_operator
 from actors.services.tokens import create_token, record_token_use, revoke_token, revoke_tokens, revoke_tokens_of_maker
 from actors.services.viewings import end_expired_viewings, end_viewing, end_viewings_of, start_viewing
@@ -36,6 +43,7 @@ __all__ = [
     "revoke_tokens_of_maker",
     "send_email_change",
     "send_reset_link",
+    "set_access_level",
     "set_password",
     "start_email_change",
     "start_viewing",

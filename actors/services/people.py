@@ -2,14 +2,17 @@
 
 from uuid import UUID
 
+from django.contrib.auth.models import Group
 from django.db import transaction
 from django.utils.translation import gettext
 
 from actors.hooks import account_closed, profile_changed
 from actors.models import Actor, AgentStatus
-from actors.operators import check_may_manage
+from actors.operators import Level, check_may_manage
+from actors.services.sessions import end_sessions_as_operator
+from actors.services.tokens import revoke_tokens, revoke_tokens_of_maker
 from actors.services.viewings import end_viewings_of
-from common.errors import Invalid
+from common.errors import Forbidden, Invalid
 from common.handles import check_handle, normalize_handle
 from common.operators import get_for_operator
 from common.text import normalize_name
@@ -61,7 +64,8 @@ def check_name(name: str) -> str:
 
 @transaction.atomic
 def deactivate_person(actor: Actor, person_id: UUID) -> Actor:
-    """Close a person's account, as an operator. Sockets and viewings end. Sessions and tokens are refused until it is open again.
+    """Close a person's account, as an operator. Sessions, sockets and viewings end. The person's API tokens are revoked, and those
+    that they made for agents.
 
     Raises `NotFound`, `Invalid` for an agent or the operator's own account, and `Forbidden` (see `check_may_manage`).
     """
@@ -72,7 +76,10 @@ def deactivate_person(actor: Actor, person_id: UUID) -> Actor:
 
 @transaction.atomic
 def activate_person(actor: Actor, person_id: UUID) -> Actor:
-    """Open a closed account again, as an operator. Raises `NotFound`, `Invalid` for an agent, `Forbidden`."""
+    """Open a closed account again, as an operator. Raises `NotFound`, `Invalid` for an agent, `Forbidden`.
+
+    The person must sign in again and create new tokens.
+    """
     return _set_active(actor, person_id, is_active=True)
 
 
@@ -81,14 +88,40 @@ def _set_active(actor: Actor, person_id: UUID, *, is_active: bool) -> Actor:
     if not person.is_human:
         raise Invalid(gettext("Agents have no account. Use Suspend or Resume instead."))
     check_may_manage(actor, person)
+    if person.is_active == is_active:
+        return person
     person.is_active = is_active
     person.save(update_fields=["is_active"])
+    # When it is opened, too: a request that was authenticated before the account was closed may have created a token since.
+    end_sessions_as_operator(actor, person.pk)
+    revoke_tokens(actor, person.pk, as_operator=True)
+    revoke_tokens_of_maker(person, by=actor)
     if not is_active:
-        end_viewings_of(person, actor)
         account_closed.call(person, actor)
     audit.record(actor, "person.activated" if is_active else "person.deactivated", object_id=person.id)
-    publish_rights_changed(person.id)
     return person
+
+
+@transaction.atomic
+def set_access_level(operator: Actor, person: Actor, *, level: str) -> None:
+    """Set the access level of a person. It takes effect with the person's next request. Viewings by and as the person end.
+
+    Raises `Forbidden` if the operator is not a superuser, and `Invalid` for an agent, an unknown level, or the operator's
+    own level, so that a superuser always remains.
+    """
+    if not operator.is_superuser:
+        raise Forbidden(gettext("Only a superuser can appoint operators."))
+    if not person.is_human or level not in Level.values:
+        raise Invalid(gettext("Only people can become operators."))
+    if person.pk == operator.pk:
+        raise Invalid(gettext("You cannot change what you may do yourself."))
+    is_staff, is_superuser = level != Level.NO_ACCESS, level == Level.SUPERUSER
+    Actor.objects.filter(pk=person.pk).update(is_staff=is_staff, is_superuser=is_superuser)
+    groups = [Group.objects.get_or_create(name=level)[0]] if level in (Level.READER, Level.OPERATOR) else []
+    person.groups.set(groups)
+    end_viewings_of(person, operator)
+    audit.record(operator, "person.level_set", object_id=person.id, level=level)
+    publish_rights_changed(person.id)
 
 
 @transaction.atomic

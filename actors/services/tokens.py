@@ -87,9 +87,10 @@ def revoke_tokens(actor: Actor, person_id: UUID, *, as_operator: bool = False) -
         _revoke(token, actor)
 
 
-def revoke_tokens_of_maker(maker: Actor, workspace_id: UUID, *, by: Actor) -> None:
-    """Revoke the tokens that a person made for agents of a workspace, in which they are no editor any more."""
-    for token in ApiToken.unrevoked.filter(created_by=maker, actor__workspace=workspace_id):
+def revoke_tokens_of_maker(maker: Actor, workspace_id: UUID | None = None, *, by: Actor) -> None:
+    """Revoke the tokens that a person made for agents of a workspace, in which they are no editor any more; null: of all."""
+    tokens = ApiToken.unrevoked.filter(created_by=maker)
+    for token in tokens.filter(actor__workspace=workspace_id) if workspace_id else tokens:
         _revoke(token, by)
 
 
