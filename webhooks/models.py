@@ -77,13 +77,15 @@ class Webhook(Identified):
 
 
 class Delivery(Identified):
-    """One event that is posted to a webhook, with its tries. Its id is the `webhook-id` of each try."""
+    """One event that is posted to a webhook, with its tries. Its id is the `webhook-id` of each try. `is_last_try`: it is not tried
+    again if the next try fails, because a person has sent it."""
 
     webhook = models.ForeignKey(Webhook, verbose_name=_("webhook"), on_delete=models.CASCADE, related_name="deliveries")
     event = models.CharField(_("event"), max_length=32)
     body = models.TextField(_("body"))
     state = models.CharField(_("state"), max_length=12, choices=DeliveryState.choices, default=DeliveryState.WAITING)
     tries = models.PositiveSmallIntegerField(_("tries"), default=0)
+    is_last_try = models.BooleanField(_("is last try"), default=False)
     next_at = models.DateTimeField(_("next at"), null=True)
     status = models.PositiveSmallIntegerField(_("status"), null=True)
     error = models.CharField(_("error"), max_length=200, blank=True, default="")

@@ -93,7 +93,7 @@ def test_an_ended_run_cannot_be_stopped_and_the_reason_is_shown(environment):
     assert not AuditRecord.objects.filter(action="run.stopped").exists()
 
 
-def test_closing_an_account_ends_its_sessions_and_tokens_at_once(environment):
+def test_closing_an_account_ends_its_sessions_and_tokens_for_good(environment):
     bob, browser = environment.team.bob, sign_in_as(environment.team.bob)
     _, text = actors.create_token(bob, name="a program", days=None)
     program = Client(headers={"Authorization": f"Bearer {text}"})
@@ -101,7 +101,11 @@ def test_closing_an_account_ends_its_sessions_and_tokens_at_once(environment):
     run_action(environment.client, bob, "deactivate")
     assert browser.get("/api/v1/me").status_code == program.get("/api/v1/me").status_code == 401
     assert is_audited(environment, "person.deactivated", bob)
+    late, _ = actors.create_token(bob, name="in a request that was under way", days=None)
     run_action(environment.client, bob, "activate")
+    assert browser.get("/api/v1/me").status_code == program.get("/api/v1/me").status_code == 401
+    assert not ApiToken.unrevoked.filter(pk=late.pk).exists()
+    bob.refresh_from_db()
     assert sign_in_as(bob).get("/api/v1/me").status_code == 200
 
 

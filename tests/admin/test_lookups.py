@@ -4,7 +4,8 @@ import pytest
 from django.contrib import admin
 from django.db.models import CharField, JSONField, TextField
 
-from actors.operators import Level, set_access_level
+from actors.operators import Level
+from actors.services import set_access_level
 from tests.admin.environment import MODELS, get_model_admin, sign_in_as
 from tests.people import make_operator, make_person
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from actors.operators import Level, set_access_level
+from actors.operators import Level
+from actors.services import set_access_level
 from common.secrets import Secret
 from events.models import AuditRecord
 from llm import services as llm

@@ -2,7 +2,8 @@
 
 import pytest
 
-from actors.operators import Level, set_access_level
+from actors.operators import Level
+from actors.services import set_access_level
 from events.models import AuditRecord
 from tests.admin.environment import build_path, sign_in_as
 from tests.factories.usage import BalanceFactory, BudgetFactory, LLMCallFactory, ModelPriceFactory, ReservationFactory

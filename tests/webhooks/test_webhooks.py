@@ -306,13 +306,18 @@ def test_a_test_is_tried_once_and_a_delivery_is_sent_again_with_the_same_id(team
     test = webhooks.send_test(team.alice, team.robin.id, webhook.id)
     post(webhooks.deliver(test.id))
     test.refresh_from_db()
-    assert (test.event, test.state) == ("test", "failed")
+    assert (test.event, test.state, test.to_row().tries) == ("test", "failed", 1)
     receiver.status = 200
     webhooks.send_again(team.alice, team.robin.id, webhook.id, test.id)
     post(webhooks.deliver(test.id))
     test.refresh_from_db()
-    assert test.state == "delivered"
-    assert [headers["webhook-id"] for _, headers, _ in receiver.posts] == [str(test.id)] * 2
+    assert (test.state, test.to_row().tries) == ("delivered", 2)
+    receiver.status = 500
+    webhooks.send_again(team.alice, team.robin.id, webhook.id, test.id)
+    post(webhooks.deliver(test.id))
+    test.refresh_from_db()
+    assert (test.state, test.to_row().tries) == ("failed", 3)
+    assert [headers["webhook-id"] for _, headers, _ in receiver.posts] == [str(test.id)] * 3
 
 
 def test_old_wakes_and_deliveries_are_deleted(team, robin, settings):

@@ -170,7 +170,7 @@ def _store_outcome(delivery: Delivery, status: int | None, error: str) -> None:
         delivery.state, delivery.ended_at, webhook.failing_since = DeliveryState.DELIVERED, at, None
     else:
         webhook.failing_since = webhook.failing_since or at
-        if delivery.tries <= len(WAITS):
+        if delivery.tries <= len(WAITS) and not delivery.is_last_try:
             delivery.state, delivery.next_at = DeliveryState.WAITING, at + WAITS[delivery.tries - 1]
         else:
             delivery.state, delivery.ended_at = DeliveryState.FAILED, at
@@ -202,9 +202,9 @@ def send_test(actor: Actor, agent_id: UUID, webhook_id: UUID) -> Delivery:
     """Send an event `test` to a webhook, also to one that is switched off. Raises `NotFound`, `Forbidden`."""
     webhook = get_webhook_for(actor, agent_id, webhook_id)
     body = build_body("test", {"agent_id": str(webhook.agent_id)})
-    # Only the last try is left, because the person waits for the outcome. `LEASE`: `deliver_due` does not post it meanwhile.
+    # It is tried once, because the person waits for the outcome. `LEASE`: `deliver_due` does not post it meanwhile.
     delivery = Delivery.objects.create(
-        webhook=webhook, event="test", body=body, next_at=now() + LEASE, tries=len(WAITS)
+        webhook=webhook, event="test", body=body, next_at=now() + LEASE, is_last_try=True
     )
     return _send(delivery)
 
@@ -216,13 +216,9 @@ def send_again(actor: Actor, agent_id: UUID, webhook_id: UUID, delivery_id: UUID
     delivery = Delivery.objects.select_for_update().filter(pk=delivery_id, webhook=webhook).first()
     if delivery is None:
         raise NotFound("There is no such delivery.")
-    delivery.state, delivery.tries, delivery.next_at, delivery.ended_at = (
-        DeliveryState.WAITING,
-        len(WAITS),
-        now() + LEASE,
-        None,
-    )
-    delivery.save(update_fields=["state", "tries", "next_at", "ended_at"])
+    delivery.state, delivery.is_last_try = DeliveryState.WAITING, True
+    delivery.next_at, delivery.ended_at = now() + LEASE, None
+    delivery.save(update_fields=["state", "is_last_try", "next_at", "ended_at"])
     return _send(delivery)
 
 

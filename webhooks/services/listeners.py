@@ -56,8 +56,7 @@ def end_access_of_maker(workspace: Workspace, maker: Actor, by: Actor) -> None:
 
 
 def switch_off_webhooks_of_closed_account(person: Actor, by: Actor) -> None:
-    """Switch off the webhooks that a person made, because they may own the servers. A listener of `account_closed`. The tokens that
-    they made are refused while the account is closed."""
+    """Switch off the webhooks that a person made, because they may own the servers. A listener of `account_closed`."""
     _switch_off(Webhook.objects.filter(created_by=person), by)
 
 
