@@ -40,7 +40,7 @@ def check_merge_service_secret(app_configs: Sequence[AppConfig] | None, **kwargs
         secret = b""
     if len(secret) >= 24:
         return []
-    hint = "24 to 64 random bytes in base64, with whsec_ before it if you like; the service gets the same."
+    hint = "At least 24 random bytes in base64, with whsec_ before it if you like; the service gets the same."
     return [Error("MERGE_SERVICE_SECRET is not a valid secret.", hint=hint, id="atelier.E003")]
 
 

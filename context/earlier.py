@@ -113,10 +113,13 @@ def build_earlier_context(
     share = budget // OLDER_DIVISOR
     kept_from = choose_kept(rows, budget - share)
     summary = find_newest_summary(chat.id) if strategy != "truncate" else None
-    if summary is not None and strategy == "summarise":
+    sentences = list_current_sentences(summary) if summary is not None else []
+    lines_of_summary, _ = _fit_lines(
+        _format_sentences(sentences), share - share // PINNED_DIVISOR if chat.pin_count else share
+    )
+    if summary is not None and lines_of_summary and strategy == "summarise":
         # Messages between the summary and those that fit would be missing: they are kept, and shortened with the rest.
         kept_from = max(min(summary.through_seq + 1, rows[-min(MIN_KEPT, len(rows))].seq), rows[0].seq)
-    sentences = list_current_sentences(summary) if summary is not None else []
     found: list[FoundText] = []
     if strategy == "retrieve":
         found = find_messages(chat.id, request, before_seq=kept_from, vector=vector)
@@ -216,15 +219,17 @@ def _format_pinned(message: Message, max_characters: int) -> str:
 
 
 def _format_sentences(sentences: Iterable[CurrentSentence]) -> list[str]:
+    """Return each sentence; the first one of a section has the name of the section before it."""
     lines: list[str] = []
     section = ""
     for one in sentences:
+        heading = ""
         if one.sentence.section != section:
             section = one.sentence.section
-            lines.append(f"{section}:")
+            heading = f"{section}:\n"
         numbers = "".join(f" [#{seq}]" for seq in one.sentence.seqs)
         corrected = " (corrected by a person)" if one.correction else ""
-        lines.append(f"- {one.text}{numbers}{corrected}")
+        lines.append(f"{heading}- {one.text}{numbers}{corrected}")
     return lines
 
 

@@ -17,5 +17,6 @@ def read_file_contents(file_id: str) -> None:
 @shared_task
 def delete_orphaned_content(after: str = "") -> None:
     """Delete a batch of the content whose row is gone, and send the task of the next batch."""
-    if after := files.delete_orphaned_content(after):
-        send_task_now("files.tasks.delete_orphaned_content", [after])
+    next_after = files.delete_orphaned_content(after)
+    if next_after is not None:
+        send_task_now("files.tasks.delete_orphaned_content", [next_after])

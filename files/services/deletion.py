@@ -27,8 +27,6 @@ ORPHAN_AGE = timedelta(hours=24)
 """Content is written before its row, so younger content without a row may belong to an upload that is under way."""
 WORKSPACES_PER_TURN = 50
 BATCH_SIZE = 100
-BEFORE_ALL = "0"
-"""An `after` that all ids of workspaces follow, and that is not empty."""
 ID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -58,17 +56,17 @@ def delete_unposted_files() -> int:
     return len(found)
 
 
-def delete_orphaned_content(after: str = "") -> str:
+def delete_orphaned_content(after: str = "") -> str | None:
     """Delete content in the storage whose file has no row any more, because of a deletion by cascade, or is marked as deleted.
 
     One call looks at the next `WORKSPACES_PER_TURN` workspaces whose ids follow `after`, and deletes the content of at most
-    `BATCH_SIZE` files. Return the `after` of the next call; empty: the last workspace was reached.
+    `BATCH_SIZE` files. Return the `after` of the next call, or null if the last workspace was reached.
     Nothing is deleted if no workspace in the storage is known: then it is the storage of another database.
     """
     storage = get_file_storage()
     workspace_ids = _list_folders(storage, "")
     if not Workspace.objects.filter(pk__in=workspace_ids).exists():
-        return ""
+        return None
     following = [workspace_id for workspace_id in workspace_ids if workspace_id > after]
     count = 0
     for workspace_id in following[:WORKSPACES_PER_TURN]:
@@ -76,11 +74,11 @@ def delete_orphaned_content(after: str = "") -> str:
         kept = {str(pk) for pk in File.objects.filter(pk__in=file_ids, deleted_at=None).values_list("pk", flat=True)}
         for file_id in file_ids:
             if count == BATCH_SIZE:
-                return after or BEFORE_ALL
+                return after
             if file_id not in kept:
                 count += _delete_old_content(storage, f"{workspace_id}/{file_id}")
         after = workspace_id
-    return after if len(following) > WORKSPACES_PER_TURN else ""
+    return after if len(following) > WORKSPACES_PER_TURN else None
 
 
 def _list_folders(storage: Storage, path: str) -> list[str]:

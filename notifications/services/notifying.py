@@ -14,7 +14,7 @@ from workspaces.models import Membership
 
 MAX_NOTIFICATION_AGE = timedelta(days=90)
 NOTIFIED_AT_ONCE = 1000
-"""People whom `notify_in_workspaces` notifies by one statement, which may have 65,535 parameters."""
+"""People who are notified by one statement, which may have 65,535 parameters."""
 MAX_DELETED = 500
 """The number of old rows that one call deletes at most, so that it stays short."""
 
@@ -33,7 +33,10 @@ def notify(
         members = members.exclude(pk=actor.pk)
     notified = list(members.filter(pk__in=people).order_by("pk").values_list("pk", flat=True))
     fields |= {"event": event, "type": type, "workspace_id": workspace_id, "actor_name": actor.name if actor else ""}
-    _insert([Notification(person_id=person_id, **fields) for person_id in notified])
+    for start in range(0, len(notified), NOTIFIED_AT_ONCE):
+        _insert(
+            [Notification(person_id=person_id, **fields) for person_id in notified[start : start + NOTIFIED_AT_ONCE]]
+        )
     return notified
 
 

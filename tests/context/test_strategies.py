@@ -211,6 +211,16 @@ def test_without_a_summary_older_messages_are_left_out_and_one_is_requested(envi
     assert prepared.run.earlier_context.facts.summary_through is None
 
 
+@pytest.mark.parametrize("text", ["The garage code is 4711.", "The garage is closed. " * 200])
+def test_messages_that_fit_are_read_if_no_sentence_of_the_summary_is(environment, long_chat, text):
+    add_summary(environment.team.chat, long_chat[187].seq, text, seqs=[long_chat[20].seq])
+    if "4711" in text:
+        Message.objects.filter(pk=long_chat[20].pk).update(payload={"text": "gone", "is_deleted": True})
+    prepared = prepare(environment)
+    assert prepared.run.earlier_context.facts.summary_through is None
+    assert "note 180: " in read_text(prepared)
+
+
 def test_a_sentence_of_an_edited_or_deleted_message_is_not_read(environment, long_chat):
     chat = environment.team.chat
     add_summary(chat, long_chat[180].seq, "The garage code is 4711.", seqs=[long_chat[20].seq])

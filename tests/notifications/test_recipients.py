@@ -6,7 +6,7 @@ import pytest
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
-from actors.models import Actor
+from actors.models import Actor, Kind
 from agents.hooks import lock_lost
 from agents.services import drafts
 from chats import services as chats
@@ -14,7 +14,7 @@ from chats.hooks import message_posted
 from common.clock import now
 from common.ids import new_id
 from common.secrets import Secret
-from events.rows import ServerKind
+from events.rows import Role, ServerKind
 from mcp_client.protocol import MCPListing, MCPToolDescription
 from notifications import services as notifications
 from notifications.models import Notification
@@ -27,6 +27,7 @@ from tools.mcp.listing import store_listing
 from tools.models import ToolServer
 from tools.services import approve_tool
 from workspaces import services as workspaces
+from workspaces.models import Membership
 
 
 def post(environment, text, author=None):
@@ -320,6 +321,25 @@ def test_a_tool_that_comes_back_with_another_text_is_notified_and_one_that_is_go
     assert environment.list_notified() == {}
     store_descriptions(mail_server, read="b", send="a", drop="a")
     assert environment.list_notified()["Dora"] == ["tools_changed"]
+
+
+def test_more_people_are_notified_than_one_statement_has_parameters_for(environment):
+    team = environment.team
+    names = [f"person-{number}" for number in range(65_535 // len(Notification._meta.fields) + 1)]
+    people = Actor.objects.bulk_create(
+        [
+            Actor(kind=Kind.HUMAN, is_active=True, name=name, handle=name, username=name, email=f"{name}@example.org")
+            for name in names
+        ],
+        batch_size=500,
+    )
+    Membership.objects.bulk_create(
+        [Membership(workspace=team.workspace, actor=person, role=Role.SUGGESTER) for person in people], batch_size=500
+    )
+    ids = [person.id for person in people]
+    event = {"event": "a", "type": "workspace_deleted", "workspace_id": team.workspace.id, "actor": team.alice}
+    assert notifications.notify(ids, **event) == sorted(ids)
+    assert Notification.objects.filter(person__in=ids).count() == len(ids)
 
 
 def test_people_are_notified_of_a_chat_that_they_are_added_to(environment):

@@ -143,14 +143,19 @@ def test_every_error_handler_exists() -> None:
         assert callable(getattr(error_pages, name))
 
 
-@pytest.mark.parametrize("secret", ["", "whsec_", "whsec_c2hvcnQ=", "not base64 at all, however long it may be"])
+@pytest.mark.parametrize(
+    "secret", ["", "whsec_", "whsec_c2hvcnQ=", "not base64 at all, however long it may be", "_-" * 20]
+)
 def test_a_process_with_an_invalid_secret_of_the_merge_service_does_not_serve(settings: Any, secret: str) -> None:
     settings.SECRET_KEY, settings.SECRET_KEYS = (
         "long and random and ours",
         ["b3Vyb3duLW91cm93bi1vdXJvd24tb3Vyb3duLW91cm8="],
     )
     settings.MERGE_SERVICE = {"url": "http://merges.example.org/", "secret": secret}
-    with pytest.raises(ImproperlyConfigured, match="MERGE_SERVICE_SECRET"):
+    with pytest.raises(
+        ImproperlyConfigured, match="MERGE_SERVICE_SECRET is not a valid secret. At least 24 random bytes in base64,"
+    ):
         refuse_to_serve_unsafely()
-    settings.MERGE_SERVICE["secret"] = "whsec_eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4"
-    refuse_to_serve_unsafely()
+    for valid in ("whsec_eHh4eHh4eHh4eHh4eHh4eHh4eHh4eHh4", "eHh4" * 30):  # 24 and 90 bytes
+        settings.MERGE_SERVICE["secret"] = valid
+        refuse_to_serve_unsafely()
