@@ -74,13 +74,14 @@ def format_file(file: AgentFile, format: Format) -> str:
 def read_file(text: str) -> AgentFile:
     """Parse a file.
 
-    Raises `TooLarge`, and `Invalid` (`file_unreadable`). The hints of the latter and `problems` in its `data` list each `Problem`.
+    Raises `TooLarge`, and `Invalid` (`file_unreadable`), which names every problem in its hints, as a sentence, and in
+    `data["problems"]`, as a `Problem`.
     """
     if len(text.encode()) > MAX_FILE:
         raise TooLarge(f"A file with an agent has {MAX_FILE // 1000} kB at most.")
     try:
         return AgentFile.model_validate(
-            # Keys and numbers that exist in YAML and not in JSON are a `ValueError`.
+            # By way of JSON: every key becomes a text; NaN and infinity, which JSON does not have, are a `ValueError`.
             to_storable_json(json.loads(json.dumps(_load(text.lstrip("\ufeff")), allow_nan=False)))
         )
     except ValidationError as error:

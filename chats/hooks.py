@@ -18,8 +18,8 @@ class ReadCursor(NamedTuple):
     seq: int
 
 
-# Called when a message is posted, before it is written. Listeners return new rows to write with it, such as the queued runs
-# of the agents that it wakes.
+# Called when a person or an agent posts a text or a file, and for the answer of a run, before it is written.
+# Listeners return new rows to write with it, such as the queued runs of the agents that it wakes.
 message_posted: CollectingHook[[Chat, Message], VersionedRow] = CollectingHook("message_posted")
 # Called when an actor has added others to a chat, or created it with them.
 participants_added: Hook[[Chat, Sequence[Actor], Actor]] = Hook("participants_added")

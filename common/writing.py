@@ -80,7 +80,7 @@ def insert(rows: Sequence[Model], *, ignore_conflicts: bool = False) -> int:
 
 @cache
 def _build_insert(model: type[Model]) -> tuple[str, list[tuple[Any, Callable[[Any], str]]]]:
-    """Return the beginning of the statement, and the fields with the functions that return the placeholders of their values."""
+    """Return the beginning of the statement, and pairs of a field and the function that returns the placeholder for its value."""
     fields: list[Any] = [field for field in model._meta.concrete_fields if not field.generated]
     columns = ", ".join(f'"{field.column}"' for field in fields)
     return f'INSERT INTO "{model._meta.db_table}" ({columns})', [

@@ -179,7 +179,8 @@ class Launcher:
         self._log.follow(server.name, child.stdout)
 
     def _process_events(self) -> None:
-        """Process events for at most `LOOP_INTERVAL_SECONDS`: output of children, signals, the response to the probe."""
+        """Wait for events for at most `LOOP_INTERVAL_SECONDS`, and process those that came: output of children, signals, and the
+        response to the probe."""
         for key, _ in self._selector.select(LOOP_INTERVAL_SECONDS):
             if callable(key.data):
                 key.data()

@@ -56,13 +56,13 @@ def get_public_agent(actor: Actor, handle: str) -> Any:
 
 def get_original_for(actor: Actor, copy: Actor) -> Actor | None:
     """Return the original of a public agent if the actor may publish it anew, or null."""
-    origin = agents_visible_to(actor).filter(published_copies=copy).first()
-    return origin if origin is not None and AgentVerb.PUBLISH in compute_agent_verbs(origin) else None
+    original = agents_visible_to(actor).filter(published_copies=copy).first()
+    return original if original is not None and AgentVerb.PUBLISH in compute_agent_verbs(original) else None
 
 
 def _build_taken_down_error(actor: Actor, listing: Listing) -> NotFound:
     agent: Any = listing.agent
-    origin = get_original_for(actor, agent)
+    original = get_original_for(actor, agent)
     anew = Actor.objects.filter(**PUBLIC, status=AgentStatus.READY, published_from_agent=agent.published_from_agent_id)
     published_anew = anew.first() if agent.published_from_agent_id else None
     return NotFound(
@@ -74,24 +74,24 @@ def _build_taken_down_error(actor: Actor, listing: Listing) -> NotFound:
             "reason": listing.takedown_reason,
             "by_operator": listing.taken_down_by_operator,
             "taken_down_at": agent.taken_down_at.isoformat(),
-            "origin_id": str(origin.id) if origin else None,
-            "origin_workspace_id": str(origin.workspace_id) if origin else None,
+            "origin_id": str(original.id) if original else None,
+            "origin_workspace_id": str(original.workspace_id) if original else None,
             "new_handle": published_anew.handle if published_anew else None,
             "new_name": published_anew.name if published_anew else None,
         },
     )
 
 
-def find_public_copy(origin: Actor) -> Actor | None:
+def find_public_copy(original: Actor) -> Actor | None:
     """Return the public copy of an agent, or null."""
-    return origin.published_copies.filter(**PUBLIC).select_related("listing", "current_spec").first()
+    return original.published_copies.filter(**PUBLIC).select_related("listing", "current_spec").first()
 
 
-def get_public_copy(origin: Actor) -> Actor:
+def get_public_copy(original: Actor) -> Actor:
     """Return the public copy of an agent. Raises `Conflict` (`not_public`)."""
-    copy = find_public_copy(origin)
+    copy = find_public_copy(original)
     if copy is None:
-        raise build_not_public_error(origin.name)
+        raise build_not_public_error(original.name)
     return copy
 
 

@@ -125,7 +125,7 @@ def build_directory_rows(agents: Sequence[Any]) -> list[DirectoryRow]:
 def get_directory_detail(actor: Actor, handle: str) -> DirectoryDetailRow:
     """Return the public agent with this handle or id. Raises `NotFound` (`taken_down`)."""
     agent = get_public_agent(actor, handle)
-    origin = get_original_for(actor, agent)
+    original = get_original_for(actor, agent)
     agent.chat_count = ChatActor.objects.filter(actor=agent, ended_at=None).count()
     spec = get_production(agent)
     agent.version = spec.number
@@ -151,8 +151,8 @@ def get_directory_detail(actor: Actor, handle: str) -> DirectoryDetailRow:
         ],
         verbs=sorted(compute_agent_verbs(agent)),
         is_suspended=agent.status == AgentStatus.SUSPENDED,
-        origin_id=origin.id if origin else None,
-        origin_workspace_id=origin.workspace_id if origin else None,
+        origin_id=original.id if original else None,
+        origin_workspace_id=original.workspace_id if original else None,
     )
 
 
@@ -298,9 +298,9 @@ def get_publication(
 ) -> PublicationRow:
     """Return the publication of an agent, its takedowns, and what would be published next. Raises `NotFound`, `Forbidden`."""
     check = build_publication_check(actor, agent_id, version=version, name=name, handle=handle)
-    origin = get_agent_for(actor, agent_id, AgentVerb.PUBLISH)
-    copy = find_public_copy(origin)
-    ended = Listing.objects.filter(agent__published_from_agent=origin, agent__taken_down_at__isnull=False)
+    original = get_agent_for(actor, agent_id, AgentVerb.PUBLISH)
+    copy = find_public_copy(original)
+    taken_down = Listing.objects.filter(agent__published_from_agent=original, agent__taken_down_at__isnull=False)
     return PublicationRow(
         check=check,
         listing=get_directory_detail(actor, str(copy.pk)) if copy is not None else None,
@@ -319,7 +319,7 @@ def get_publication(
                 languages=listing.languages,
                 examples=listing.examples,
             )
-            for listing in ended.select_related("agent").order_by("-agent__taken_down_at")[:MAX_LISTED]
+            for listing in taken_down.select_related("agent").order_by("-agent__taken_down_at")[:MAX_LISTED]
         ],
     )
 

@@ -106,7 +106,7 @@ class Subscription:
 class ChatRead:
     """A read of the chat for all subscriptions that wait for it. It starts when the previous read has ended.
 
-    `work` gets this object, because a subscription that comes while it waits may lower `since`.
+    Until then a new subscription may lower `since`. So `work` gets the read, and not a number.
     """
 
     __slots__ = ("_before", "_work", "has_started", "is_stale", "since", "task")
@@ -137,8 +137,9 @@ class ChatRead:
 class TopicBuffer:
     """The frames of one topic, in order.
 
-    `version` is the version up to which frames have been sent; null until the chat has been read. `has_joined_group`: the hub has
-    joined the group of the topic. `repair`: the task that reads missing rows, if any.
+    `version` is the version up to which frames have been sent; null until the chat has been read. The topics of workspaces and
+    people are not read: the hub sets their version to 0. `has_joined_group`: the hub has joined the group of the topic.
+    `repair`: the task that reads missing rows, if any.
     """
 
     def __init__(self, topic: Topic, catch_up: CatchUp) -> None:

@@ -142,9 +142,9 @@ def open_balance(budget: Budget) -> None:
 
 @transaction.atomic
 def _create_balances(bounds: dict[AppliedBudget, PeriodBounds]) -> dict[AppliedBudget, PeriodBounds]:
-    """Create the missing balances, and return those budgets that still exist."""
+    """Create a balance for each of these budgets that has none. Return the budgets without those that were deleted meanwhile."""
     found = Budget.objects.select_for_update(no_key=True).order_by("pk").in_bulk([budget.id for budget in bounds])
-    existing = {applied: bound for applied, bound in bounds.items() if applied.id in found}
+    remaining = {applied: bound for applied, bound in bounds.items() if applied.id in found}
     rows = [
         Balance(
             budget_id=applied.id,
@@ -153,10 +153,10 @@ def _create_balances(bounds: dict[AppliedBudget, PeriodBounds]) -> dict[AppliedB
             ends_at=bound.ends_at,
             spent_micro=_sum_earlier_costs(found[applied.id], applied.subject_id, bound.starts_at),
         )
-        for applied, bound in existing.items()
+        for applied, bound in remaining.items()
     ]
     Balance.objects.bulk_create(rows, ignore_conflicts=True)
-    return existing
+    return remaining
 
 
 def _sum_earlier_costs(budget: Budget, subject_id: UUID, starts_at: datetime | None) -> int:

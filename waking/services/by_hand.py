@@ -83,8 +83,11 @@ def prepare_wake(
     task of the run on commit.
 
     `participant`: from `get_wakeable_participant`, with its annotation `memory_scope`. The caller has locked the chat and saves the
-    rows. The run is not inserted when the agent has a queued one in this chat, which will read the message. An agent whose program
-    runs outside has no run: its program is notified.
+    rows by `save_changes`, which leaves out the run if the agent has a queued one in this chat (`Run.ignores_conflicts`): that one
+    will read the message. An agent whose program runs outside has no run: its program is notified.
+
+    `name`, `instructions`, `schedule_id` and `due_at` are those of the schedule that wakes the agent; `missed` is the number of its
+    earlier times that this wake makes up for.
     """
     agent = participant.actor
     message = chats.build_system_message(
