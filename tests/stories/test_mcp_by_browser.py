@@ -99,7 +99,7 @@ def test_SEC31_an_editor_reads_a_tool_before_it_is_on_and_again_when_it_has_chan
     mailroom.control(token="another-token")
     server.get_by_role("button", name="List again").click()
     expect(server.get_by_role("status")).to_contain_text("It does not accept the credential or the sign-in.")
-    alice.open(f"{page.url.removeprefix(alice.stack.url)}&sign_in=refused")
+    alice.open(f"{page.url.removeprefix(alice.stack.url)}&sign_in_failure=refused")
     expect(page.get_by_role("alert")).to_contain_text("You or the server refused the sign-in.")
     page.screenshot(path=tmp_path / "failed.png")
 

@@ -352,7 +352,7 @@ def test_a_browser_without_a_sign_in_comes_back_to_the_tools_with_the_reason(tea
     redis.from_url(configured.REDIS_URL).delete("work")
     path = f"/api/v1/mcp-servers/{server.pk}/sign-in/return"
     answer = alice.get(path, query)
-    there = f"/w/{team.workspace.handle}/settings?section=tools&sign_in={reason}"
+    there = f"/w/{team.workspace.handle}/settings?section=tools&sign_in_failure={reason}"
     assert (answer.status_code, answer["Location"]) == (302, there)
     assert redis.from_url(configured.REDIS_URL).llen("work") == 0
     assert bob.get(path, query)["Location"] == "/"
@@ -367,7 +367,7 @@ def test_a_browser_comes_back_to_the_tools_when_the_server_was_deleted_meanwhile
     state = parse_qs(urlsplit(url).query)["state"][0]
     path = f"/api/v1/mcp-servers/{server.pk}/sign-in/return"
     server.delete()
-    there = f"/w/{team.workspace.handle}/settings?section=tools&sign_in=gone"
+    there = f"/w/{team.workspace.handle}/settings?section=tools&sign_in_failure=gone"
     answer = alice.get(path, {"code": "c", "state": state})
     assert (answer.status_code, answer["Location"]) == (302, there), answer.content
     # The start of a sign-in counts once, and only in its own session.
@@ -516,7 +516,7 @@ def test_a_browser_that_comes_back_is_sent_to_the_web_app(team, client):
     client.force_login(team.alice)
     answer = client.get(path, {"code": "c", "state": "s"})
     tools = f"/w/{team.workspace.handle}/settings?section=tools"
-    assert (answer.status_code, answer["Location"]) == (302, f"{tools}&sign_in=expired")
+    assert (answer.status_code, answer["Location"]) == (302, f"{tools}&sign_in_failure=expired")
     found = {
         "issuer": "https://login.example",
         "authorization_endpoint": "https://login.example/a",
@@ -538,5 +538,5 @@ def test_a_browser_that_comes_back_is_sent_to_the_web_app(team, client):
     [task] = work.lrange("work", 0, -1)
     assert json.loads(task)["headers"]["task"] == services.SIGN_IN_TASK
     assert "code-CANARY" not in str(b64decode(json.loads(task)["body"]))
-    assert client.get(path, {"code": "code-CANARY", "state": state})["Location"] == f"{tools}&sign_in=expired"
+    assert client.get(path, {"code": "code-CANARY", "state": state})["Location"] == f"{tools}&sign_in_failure=expired"
     work.delete("work")

@@ -92,4 +92,4 @@ class SignInReturn(APIView):
                 return HttpResponseRedirect("/")
             handle, reason = workspace_handle, "gone"
         path = f"/w/{handle}/settings?section=tools"
-        return HttpResponseRedirect(f"{path}&sign_in={reason}" if reason else path)
+        return HttpResponseRedirect(f"{path}&sign_in_failure={reason}" if reason else path)

@@ -31,20 +31,20 @@ export function AgentScreen() {
   const { tab: openTab } = useParams({ strict: false })
   const id = params.agent
   const agents = useAgents(workspace.id)
-  const summary = agents.data?.find(row => row.actor.id === id)
+  const listedAgent = agents.data?.find(row => row.actor.id === id)
   const query = useAgent(workspace.id, id)
-  useTitle(summary?.actor.name)
+  useTitle(listedAgent?.actor.name)
   const navigate = useNavigate()
   const onEdit = useOpenWorkshop(id)
   const openDirectChat = useOpenDirectChat()
-  if (agents.data && !summary) return <NotFound />
-  if (!summary || !query.data) return <LoadingAgent query={agents.data ? query : agents} />
+  if (agents.data && !listedAgent) return <NotFound />
+  if (!listedAgent || !query.data) return <LoadingAgent query={agents.data ? query : agents} />
   const agent = query.data
-  const { actor } = summary
-  const parent = agents.data?.find(row => row.actor.id === summary.parent_id)
+  const { actor } = listedAgent
+  const parent = agents.data?.find(row => row.actor.id === listedAgent.parent_id)
   const facts = [
     `@${actor.handle}`,
-    summary.role || actor.description,
+    listedAgent.role || actor.description,
     parent ? t('tree.under', { name: parent.actor.name }) : '',
   ].filter(Boolean)
   return (
@@ -56,7 +56,9 @@ export function AgentScreen() {
           <h1 className="cut">{actor.name}</h1>
           <p className={styles.meta}>
             <span className="cut">{facts.join(' · ')}</span>
-            {summary.state === 'idle' ? null : <span>{t(summary.state === 'working' ? 'atWork' : 'agentWaits')}</span>}
+            {listedAgent.state === 'idle' ? null : (
+              <span>{t(listedAgent.state === 'working' ? 'atWork' : 'agentWaits')}</span>
+            )}
             <span className={blocks.badge} data-layer="production">
               <LayerIcon layer="production" />v{agent.spec.number}
             </span>

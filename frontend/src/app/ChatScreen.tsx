@@ -39,7 +39,7 @@ export function ChatScreen() {
   const visit = useLocation({ select: location => location.state.__TSR_key })
   const navigate = useNavigate()
   const { history } = useRouter()
-  const summary = useChats(workspace.id).data?.find(row => row.chat.id === chatId)
+  const listedChat = useChats(workspace.id).data?.find(row => row.chat.id === chatId)
   const agents = useAgents(workspace.id).data ?? []
   const agentsHere = useParticipants(chatId)
     .map(participant => participant.actor)
@@ -48,7 +48,7 @@ export function ChatScreen() {
   const production = useAgent(workspace.id, workshopAgentId)
   const findActor = useActorLookup()
   const [width, setWidth] = useWorkshopWidth()
-  const title = summary?.chat.title
+  const title = listedChat?.chat.title
 
   useEffect(() => writeStored(lastChatKey(workspace.id), chatId), [workspace.id, chatId])
   useEffect(() => writeStored(openWorkshopKey(chatId), workshopAgentId ?? null), [chatId, workshopAgentId])
@@ -112,7 +112,7 @@ export function ChatScreen() {
         ref={chat}
         chatId={chatId}
         workspace={workspace}
-        summary={summary}
+        listedChat={listedChat}
         me={me.actor.id}
         at={messageId}
         visit={visit}
@@ -124,7 +124,7 @@ export function ChatScreen() {
           <ChatHeader
             chatId={chatId}
             workspace={workspace}
-            summary={summary}
+            listedChat={listedChat}
             isWorkshopOpen={Boolean(agent)}
             onWorkshop={toggleWorkshop}
             onMessage={openDirectChat}

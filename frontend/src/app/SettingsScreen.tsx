@@ -178,11 +178,11 @@ function BudgetsSection() {
 
 function ToolsSection() {
   const { workspace } = useShell()
-  const { sign_in } = useSearch({ from: '/w/$workspace/settings' })
+  const { sign_in_failure } = useSearch({ from: '/w/$workspace/settings' })
   const serverId = useLocation({ select: location => location.hash })
   return (
     <Suspense fallback={null}>
-      <ToolServers workspace={workspace} serverId={serverId} signInFailure={sign_in} />
+      <ToolServers workspace={workspace} serverId={serverId} signInFailure={sign_in_failure} />
     </Suspense>
   )
 }

@@ -137,18 +137,18 @@ function ChatLinks({ chats }: { chats: readonly ListedChatRow[] }) {
   const isPhone = useIsPhone()
   const { me, workspace } = useShell()
   const open = useParams({ strict: false }).chat
-  return chats.map(summary => (
+  return chats.map(row => (
     <Link
-      key={summary.chat.id}
+      key={row.chat.id}
       onPointerMove={freezeChatOrder}
       to="/w/$workspace/c/$chat"
-      params={{ workspace: workspace.handle, chat: summary.chat.id }}
-      search={isPhone ? {} : readOpenWorkshop(summary.chat.id)}
+      params={{ workspace: workspace.handle, chat: row.chat.id }}
+      search={isPhone ? {} : readOpenWorkshop(row.chat.id)}
       activeOptions={{ includeSearch: false }}
-      className={chatListItemClass(summary, summary.chat.id === open)}
+      className={chatListItemClass(row, row.chat.id === open)}
       activeProps={{ 'aria-current': 'page' }}
     >
-      <ChatListItem summary={summary} me={me.actor.id} isCurrent={summary.chat.id === open} />
+      <ChatListItem row={row} me={me.actor.id} isCurrent={row.chat.id === open} />
     </Link>
   ))
 }

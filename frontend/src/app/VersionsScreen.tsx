@@ -17,12 +17,12 @@ export function VersionsScreen() {
   const params = useParams({ from: '/w/$workspace/agents/$agent/history' })
   const search: VersionsSearch = useSearch({ from: '/w/$workspace/agents/$agent/history' })
   const agents = useAgents(workspace.id)
-  const summary = agents.data?.find(row => row.actor.id === params.agent)
+  const listedAgent = agents.data?.find(row => row.actor.id === params.agent)
   const agent = useAgent(workspace.id, params.agent)
   const findActor = useActorLookup()
   const navigate = useNavigate()
-  useTitle(summary ? t('versionsOf', { name: summary.actor.name }) : undefined)
-  if (agents.data && !summary) return <NotFound />
+  useTitle(listedAgent ? t('versionsOf', { name: listedAgent.actor.name }) : undefined)
+  if (agents.data && !listedAgent) return <NotFound />
   if (!agents.data || !agent.data) return <LoadingAgent query={agents.data ? agent : agents} />
 
   const chat = search.chat ? { chat: search.chat } : {}

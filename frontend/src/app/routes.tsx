@@ -289,10 +289,10 @@ const usage = createRoute({
 const settings = createRoute({
   getParentRoute: () => workspace,
   path: '/settings',
-  validateSearch: (search: Record<string, unknown>): { section?: Section; sign_in?: SignInFailure } => {
+  validateSearch: (search: Record<string, unknown>): { section?: Section; sign_in_failure?: SignInFailure } => {
     const section = sections.find(section => section === search['section'])
-    const failure = signInFailures.find(failure => failure === search['sign_in'])
-    return { ...(section ? { section } : {}), ...(failure ? { sign_in: failure } : {}) }
+    const failure = signInFailures.find(failure => failure === search['sign_in_failure'])
+    return { ...(section ? { section } : {}), ...(failure ? { sign_in_failure: failure } : {}) }
   },
   component: lazyScreen(() => import('./SettingsScreen'), 'SettingsScreen'),
 })

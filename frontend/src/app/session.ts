@@ -60,7 +60,10 @@ function endSession(client: QueryClient, to: string): void {
   location.assign(to)
 }
 
-/** Ends the session after a sign-out. The next person in this tab is not sent to the page of this one. */
+/**
+ * Ends the session after a sign-out, and opens the sign-in page without `next`, so that the next person is not sent to the page of this one.
+ * The last person is forgotten, so that whoever signs in is sent to the `next` of a link that they open then.
+ */
 export function endSessionAfterSignOut(client: QueryClient): void {
   sessionStorage.removeItem(LAST_PERSON_KEY)
   endSession(client, '/sign-in')

@@ -64,11 +64,11 @@ function removePrefix(name: string, prefix: string): string | null {
   return owner !== null && name.startsWith(prefix) && name.endsWith(end) ? name.slice(prefix.length, -end.length) : null
 }
 
-/** Calls the listener when another tab of the owner stores or removes (null) a value under a key with this prefix. Returns a function that stops it. */
-export function onStoredElsewhere<T>(prefix: string, listener: (rest: string, value: T | null) => void): () => void {
+/** Calls the listener with the rest of the key and the value when another tab of the owner stores or removes (null) a value under a key with this prefix. Returns a function that stops it. */
+export function onStoredElsewhere<T>(prefix: string, listener: (suffix: string, value: T | null) => void): () => void {
   const onStorage = (event: StorageEvent) => {
-    const rest = event.key === null ? null : removePrefix(event.key, prefix)
-    if (rest !== null) listener(rest, readStored<T | null>(prefix + rest, null))
+    const suffix = event.key === null ? null : removePrefix(event.key, prefix)
+    if (suffix !== null) listener(suffix, readStored<T | null>(prefix + suffix, null))
   }
   window.addEventListener('storage', onStorage)
   return () => window.removeEventListener('storage', onStorage)

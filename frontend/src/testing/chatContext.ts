@@ -10,7 +10,7 @@ export const buildChatContext = (changes: Partial<ChatContextValue> = {}): ChatC
   me: 'alice',
   isEditor: true,
   findActor: () => null,
-  names: () => null,
+  findName: () => null,
   findMessage: noop,
   reply: noop,
   askDraft: noop,

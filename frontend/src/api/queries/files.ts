@@ -1,4 +1,4 @@
-import { useInfiniteQuery, useQueries, useQuery, useQueryClient } from '@tanstack/react-query'
+import { skipToken, useInfiniteQuery, useQueries, useQuery, useQueryClient } from '@tanstack/react-query'
 import { buildUrl, isNotFound, rest, unwrap, upload } from '../client'
 import type { FileKind, FileRow } from '../types'
 import { useAction } from './action'
@@ -37,10 +37,13 @@ export const useFiles = (workspaceId: string, { q, kind, ofWorkspace = false }: 
     getNextPageParam: page => page.next,
   })
 
-export const useFile = (workspaceId: string, id: string) =>
+/** Reads one file; none while `id` is undefined. */
+export const useFile = (workspaceId: string, id: string | undefined) =>
   useQuery({
     queryKey: [...keys.files(workspaceId), id],
-    queryFn: ({ signal }) => unwrap(rest.GET('/api/v1/files/{file_id}', { params: { path: { file_id: id } }, signal })),
+    queryFn: id
+      ? ({ signal }) => unwrap(rest.GET('/api/v1/files/{file_id}', { params: { path: { file_id: id } }, signal }))
+      : skipToken,
   })
 
 /** Reads files by their ids. Returns a function that finds one: undefined until it is read, null if there is none that the reader may see. */
@@ -75,7 +78,8 @@ export function useDeleteFile(workspaceId: string) {
   const client = useQueryClient()
   return useAction({
     mutationFn: (id: string) => rest.DELETE('/api/v1/files/{file_id}', { params: { path: { file_id: id } } }),
-    onSettled: () => client.invalidateQueries({ queryKey: keys.files(workspaceId) }),
+    // Not waited for: a page that shows the file closes it before it is found to be gone.
+    onSettled: () => void client.invalidateQueries({ queryKey: keys.files(workspaceId) }),
   })
 }
 

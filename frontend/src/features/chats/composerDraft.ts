@@ -25,8 +25,8 @@ export function useComposerDraft(chatId: string) {
   // The other tabs of the same person show the same text, and clear it when it is sent.
   useEffect(
     () =>
-      onStoredElsewhere<ComposerDraft>(storageKey(chatId), (rest, there) => {
-        if (rest === '') setValue(there ?? empty)
+      onStoredElsewhere<ComposerDraft>(storageKey(chatId), (suffix, stored) => {
+        if (suffix === '') setValue(stored ?? empty) // not the key of another chat
       }),
     [chatId],
   )

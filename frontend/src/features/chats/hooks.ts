@@ -47,8 +47,8 @@ const selectTitle = (chat: ChatState) =>
         .join(' · ')
     : (chat.chat?.title ?? null)
 /** Returns the title of the chat; for a direct chat, and until the chat is loaded, the one in the list of chats. */
-export const useChatTitle = (chatId: string, summary: ListedChatRow | undefined): string =>
-  useChatSelector(chatId, selectTitle) || summary?.chat.title || ''
+export const useChatTitle = (chatId: string, listedChat: ListedChatRow | undefined): string =>
+  useChatSelector(chatId, selectTitle) || listedChat?.chat.title || ''
 
 const selectIsDirect = (chat: ChatState) => chat.chat?.is_direct ?? false
 export const useIsDirect = (chatId: string): boolean => useChatSelector(chatId, selectIsDirect)

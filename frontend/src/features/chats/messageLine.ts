@@ -10,5 +10,5 @@ const getMessageText = (row: MessageRow): string =>
   row.type === 'FILE_MESSAGE' ? row.payload.name : 'text' in row.payload ? (row.payload.text ?? '') : ''
 
 /** Returns the start of a message's text for one line, with names instead of handles. Line breaks are kept. */
-export const formatMessageLine = (row: MessageRow, names: FindName): string =>
-  replaceHandlesByNames(getMessageText(row), names).slice(0, MAX_LENGTH)
+export const formatMessageLine = (row: MessageRow, findName: FindName): string =>
+  replaceHandlesByNames(getMessageText(row), findName).slice(0, MAX_LENGTH)

@@ -30,16 +30,16 @@ interface Unread {
  * has read nothing, the new messages are those since somebody added them; there are none if they joined by themselves.
  */
 export function findUnread(
-  summary: Pick<ListedChatRow, 'last_read_seq' | 'unread'>,
+  chat: Pick<ListedChatRow, 'last_read_seq' | 'unread'>,
   messages: readonly MessageRow[],
   me: string,
   read = 0,
 ): Unread {
-  const seq = Math.max(summary.last_read_seq, read)
-  if (summary.unread === 0) return { after: null, count: 0 }
-  if (seq > 0) return { after: seq, count: summary.unread }
+  const seq = Math.max(chat.last_read_seq, read)
+  if (chat.unread === 0) return { after: null, count: 0 }
+  if (seq > 0) return { after: seq, count: chat.unread }
   const added = messages.findLast(row => wasAdded(row, me))
-  return { after: added?.seq ?? null, count: summary.unread }
+  return { after: added?.seq ?? null, count: chat.unread }
 }
 
 const wasAdded = (row: MessageRow, me: string) =>
@@ -47,7 +47,7 @@ const wasAdded = (row: MessageRow, me: string) =>
 
 interface Reading {
   chatId: string
-  summary: ListedChatRow | undefined
+  listedChat: ListedChatRow | undefined
   messages: readonly MessageRow[]
   /** The first `seq` of the loaded part of the log. */
   from: number
@@ -57,10 +57,10 @@ interface Reading {
 }
 
 /** Follows the reader through the new messages of a chat: where they begin, whether they were visible, what is marked as read. */
-export function useReading({ chatId, summary, messages, from, hasOlder, me, onRead }: Reading) {
+export function useReading({ chatId, listedChat, messages, from, hasOlder, me, onRead }: Reading) {
   const [unread, setUnread] = useState<Unread | null>(null)
   const [hasSeenUnread, setSeenUnread] = useState(false)
-  if (unread === null && summary) setUnread(findUnread(summary, messages, me, readSeqByChat.get(chatId)))
+  if (unread === null && listedChat) setUnread(findUnread(listedChat, messages, me, readSeqByChat.get(chatId)))
   const after = unread?.after ?? null
   const isBeforeLoadedPart = after !== null && hasOlder && from > after + 1
   const firstUnreadPage = useFirstPage(chatId, isBeforeLoadedPart && !hasSeenUnread ? after : null)

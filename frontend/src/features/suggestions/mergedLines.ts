@@ -5,7 +5,7 @@ import { splitLines } from '@/lib/splitLines'
 export interface MergedLine {
   sign: ' ' | '+' | '−'
   text: string
-  /** The ids of its contributors; empty for lines of production. */
+  /** The ids of its contributors; empty for lines of the base. */
   contributors: readonly string[]
 }
 
@@ -38,7 +38,7 @@ class MergedTextBuilder {
     this.pending.push(...parts)
   }
 
-  /** Adds lines of production. With `isVisible` false they are not shown, because a conflict shows them among its choices. */
+  /** Adds lines of the base. With `isVisible` false they are not shown, because a conflict shows them among its choices. */
   addUnchanged(lines: readonly string[], isVisible = true): void {
     const at = findBlock(this.base, lines, this.at)
     this.flush(Math.max(at, this.at))
@@ -46,7 +46,7 @@ class MergedTextBuilder {
     if (isVisible) this.parts.push(...lines.map(text => ({ sign: ' ', text, contributors: [] }) as const))
   }
 
-  /** Adds the skipped lines of production as removed, then the pending ones. */
+  /** Adds the skipped lines of the base as removed, then the pending ones. */
   flush(upTo = this.base.length): void {
     for (const text of this.base.slice(this.at, upTo)) this.parts.push({ sign: '−', text, contributors: [] })
     this.at = Math.max(this.at, upTo)
@@ -89,8 +89,8 @@ const buildAddedLines = (segment: Segment) =>
 const isConflict = (part: LineOrConflict): part is Conflict => 'choices' in part
 
 /** Builds the parts of the merged text in order, with long sequences of unchanged lines folded. */
-export function buildMergedParts(production: string, provenance: Provenance): MergedPart[] {
-  const builder = new MergedTextBuilder(splitLines(production))
+export function buildMergedParts(basePrompt: string, provenance: Provenance): MergedPart[] {
+  const builder = new MergedTextBuilder(splitLines(basePrompt))
   for (const group of groupByConflict(provenance.segments))
     addGroup(builder, group, provenance.conflicts[group[0]?.conflict ?? -1])
   builder.flush()

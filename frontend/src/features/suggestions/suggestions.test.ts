@@ -130,7 +130,7 @@ describe('the steps of a merge', () => {
 })
 
 describe('a merged text', () => {
-  const production = 'abcdefghijkl'.split('').join('\n')
+  const basePrompt = 'abcdefghijkl'.split('').join('\n')
   const contributor = (id: string) => ({ id, actor_id: `${id}-actor`, name: id, in_run_of: null, title: '' })
   const segment = (text: string, contributors: string[] = [], conflict: number | null = null) => ({
     text,
@@ -169,7 +169,7 @@ describe('a merged text', () => {
       },
     ],
   }
-  const formatted = buildMergedParts(production, provenance).map(part =>
+  const formatted = buildMergedParts(basePrompt, provenance).map(part =>
     part.kind === 'conflict' ? part.conflict.question : part.lines.map(line => `${line.sign}${line.text}`).join(' '),
   )
 
@@ -179,7 +179,7 @@ describe('a merged text', () => {
 
   it('shows the text itself when it matches none of the choices', () => {
     const edited = { ...provenance, conflicts: [{ ...provenance.conflicts[0], chosen: null } as never] }
-    expect(countChangedLines(buildMergedParts(production, edited))).toEqual({ added: 5, removed: 2 })
+    expect(countChangedLines(buildMergedParts(basePrompt, edited))).toEqual({ added: 5, removed: 2 })
   })
 
   it('groups adjacent segments of one conflict, and keeps unchanged lines', () => {
@@ -194,9 +194,9 @@ describe('a merged text', () => {
     )
   })
 
-  it('accepts segments marked as production that production does not contain', () => {
+  it('accepts segments marked as unchanged that the base does not contain', () => {
     const odd = { ...provenance, conflicts: [], segments: [segment('nowhere\n'), segment('l')] }
-    expect(countChangedLines(buildMergedParts(production, odd))).toEqual({ added: 0, removed: 11 })
+    expect(countChangedLines(buildMergedParts(basePrompt, odd))).toEqual({ added: 0, removed: 11 })
   })
 
   it('counts the lines and conflicts of each contributor', () => {

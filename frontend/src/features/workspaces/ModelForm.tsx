@@ -119,20 +119,20 @@ export function ModelForm({ workspaceId, providers, current, action, onDone, asi
       <fieldset className={fieldStyles.field}>
         <legend className="sr">{t('model')}</legend>
         <div className={blocks.tpls}>
-          {choices.map(offered => (
-            <label key={offered.id} className={cx(blocks.card, blocks.choice)}>
+          {choices.map(option => (
+            <label key={option.id} className={cx(blocks.card, blocks.choice)}>
               <input
                 type="radio"
                 name="provider"
                 className="sr"
-                checked={offered.id === choice?.id}
-                onChange={() => setPicked(offered.id)}
+                checked={option.id === choice?.id}
+                onChange={() => setPicked(option.id)}
               />
               <span className="row">
-                <b className="grow">{offered.label}</b>
-                {offered.id === choice?.id ? <CircleCheck className="i s" aria-hidden /> : null}
+                <b className="grow">{option.label}</b>
+                {option.id === choice?.id ? <CircleCheck className="i s" aria-hidden /> : null}
               </span>
-              <span className="muted cut">{offered.hint}</span>
+              <span className="muted cut">{option.hint}</span>
             </label>
           ))}
         </div>

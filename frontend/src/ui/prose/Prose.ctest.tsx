@@ -11,30 +11,30 @@ const text = 'First **words**.\n\n- one\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 
 beforeAll(() => vi.waitFor(async () => expect(await highlightCode('1', 'py')).not.toBeNull(), 60_000), 60_000)
 
 it('keeps every element when a streaming text ends, and highlights its code then', async () => {
-  const screen = await render(<Prose text={text} names={findNoName} growing />)
+  const screen = await render(<Prose text={text} findName={findNoName} growing />)
   const before = [...screen.container.querySelectorAll('p, ul, li, table, td, [data-code], pre, button')]
   expect(before.length).toBeGreaterThan(8)
   expect(screen.container.querySelector('.hljs-built_in')).toBeNull()
-  await screen.rerender(<Prose text={text} names={findNoName} />)
+  await screen.rerender(<Prose text={text} findName={findNoName} />)
   await vi.waitFor(() => expect(screen.container.querySelector('.hljs-built_in')?.textContent).toBe('print'), 10_000)
   for (const element of before) expect(element.isConnected).toBe(true)
 })
 
 it('renders only what was added to a streaming text', async () => {
-  const screen = await render(<Prose text={text} names={findNoName} growing />)
+  const screen = await render(<Prose text={text} findName={findNoName} growing />)
   const [first] = screen.container.querySelectorAll('p')
   const words = first?.querySelector('strong')?.firstChild
-  await screen.rerender(<Prose text={`${text}\n\nThe end.`} names={findNoName} growing />)
+  await screen.rerender(<Prose text={`${text}\n\nThe end.`} findName={findNoName} growing />)
   await expect.element(screen.getByText('The end.')).toBeInTheDocument()
   expect(words?.isConnected).toBe(true)
 })
 
 it('does not parse the text again when a name changes', async () => {
   const names = (name: string) => (handle: string) => (handle === 'bob' ? { name, isMe: false } : null)
-  const screen = await render(<Prose text="Hello @bob." names={names('Bob')} />)
+  const screen = await render(<Prose text="Hello @bob." findName={names('Bob')} />)
   await expect.element(screen.getByText('@Bob')).toBeVisible()
   const parse = vi.spyOn(markdown, 'parse')
-  await screen.rerender(<Prose text="Hello @bob." names={names('Robert')} />)
+  await screen.rerender(<Prose text="Hello @bob." findName={names('Robert')} />)
   await expect.element(screen.getByText('@Robert')).toBeVisible()
   expect(parse).not.toHaveBeenCalled()
   parse.mockRestore()
@@ -42,7 +42,7 @@ it('does not parse the text again when a name changes', async () => {
 
 it('shows the end of a very long text on request', async () => {
   const long = `${'A line.\n'.repeat(15_000)}The very last words.`
-  const screen = await render(<Prose text={long} names={findNoName} />)
+  const screen = await render(<Prose text={long} findName={findNoName} />)
   await expect.element(screen.getByText('The very last words.')).not.toBeInTheDocument()
   await screen.getByRole('button', { name: 'Show all' }).click()
   await expect.element(screen.getByText('The very last words.')).toBeInTheDocument()
@@ -50,13 +50,13 @@ it('shows the end of a very long text on request', async () => {
 
 it('skips the highlighting of code that takes too long', async () => {
   const slow = `\`\`\`c\n${`${'a '.repeat(490)}\n`.repeat(20)}\`\`\``
-  const screen = await render(<Prose text={`${slow}\n\n${text}`} names={findNoName} />)
+  const screen = await render(<Prose text={`${slow}\n\n${text}`} findName={findNoName} />)
   await vi.waitFor(() => expect(screen.container.querySelector('.hljs-built_in')?.textContent).toBe('print'), 14_000)
 })
 
 it('replaces named entities, and leaves other text as it is', async () => {
   const text = '&lt;b&gt; &amp;amp; &copy; &nvlt; &Afr; &NotEqualTilde; &fjlig; &notit; &copyx; &nosuch; &amp'
-  const screen = await render(<Prose text={text} names={findNoName} />)
+  const screen = await render(<Prose text={text} findName={findNoName} />)
   const entities = '<b> &amp; © <\u20d2 \u{1d504} \u2242\u0338 fj &notit; &copyx; &nosuch; &amp'
   expect(screen.container.textContent).toBe(entities)
   expect(screen.container.querySelector('b')).toBeNull()

@@ -10,7 +10,7 @@ vi.stubGlobal('document', { documentElement: {} })
 await loadLanguage('en')
 const findNoName = () => null
 const renderHtml = (text: string, growing = false) =>
-  renderToStaticMarkup(<Prose text={text} names={findNoName} growing={growing} />)
+  renderToStaticMarkup(<Prose text={text} findName={findNoName} growing={growing} />)
 
 const remote = [
   '![a](https://evil.example/a.png?q=secret)',
@@ -135,10 +135,10 @@ describe('Prose', () => {
   })
 
   it('shows the name of a mention and marks the reader', () => {
-    const names = (handle: string) =>
+    const findName = (handle: string) =>
       ({ scribe: { name: 'Scribe', isMe: false }, alice: { name: 'Alice', isMe: true } })[handle] ?? null
     const rendered = renderToStaticMarkup(
-      <Prose text="@scribe and @alice, not me@scribe.org or @nobody" names={names} />,
+      <Prose text="@scribe and @alice, not me@scribe.org or @nobody" findName={findName} />,
     )
     expect(rendered).toContain('<span class="at" title="@scribe">@Scribe</span>')
     expect(rendered).toContain('<span class="at me" title="@alice">@Alice</span>')
@@ -256,7 +256,7 @@ describe('citations', () => {
     const html = (open: (() => void) | null) =>
       renderToStaticMarkup(
         <CitationContext value={open}>
-          <Prose text={text} names={findNoName} />
+          <Prose text={text} findName={findNoName} />
         </CitationContext>,
       )
     expect(html(() => undefined).match(/<button[^>]*aria-label="[^"]*"/g)).toEqual([

@@ -11,7 +11,7 @@ const THROTTLE_MS = 200
 
 interface ProseProps {
   text: string
-  names: FindName
+  findName: FindName
   growing?: boolean
 }
 
@@ -19,13 +19,13 @@ interface ProseProps {
  * Markdown without raw HTML, and without content that loads automatically (SEC10, SEC11). It is rendered block by block, in the same
  * way while it is streaming and afterwards, so that only changed blocks are rendered again.
  */
-export function Prose({ text, names, growing = false }: ProseProps) {
+export function Prose({ text, findName, growing = false }: ProseProps) {
   const throttled = useThrottledText(text, growing)
   const [start, rest] = useMemo(() => splitAtLimit(throttled), [throttled])
   const [parser] = useState(() => new Parser())
   const parts = useMemo(() => parser.parse(start), [parser, start])
   return (
-    <FindNameContext value={names}>
+    <FindNameContext value={findName}>
       {parts ? <Parts parts={parts} growing={growing} /> : <Plain text={start} />}
       {rest ? <Rest text={rest} /> : null}
     </FindNameContext>

@@ -171,12 +171,12 @@ function CitationSegment({ text, seq, open }: { text: string; seq: number | null
 }
 
 function Mentions({ text }: { text: string }) {
-  const names = useContext(FindNameContext)
+  const findName = useContext(FindNameContext)
   return createElement(
     Fragment,
     null,
-    ...splitMentions(text, names).map(({ text, handle }) => {
-      const actor = handle === null ? null : names(handle)
+    ...splitMentions(text, findName).map(({ text, handle }) => {
+      const actor = handle === null ? null : findName(handle)
       if (!actor) return text
       return createElement(
         'span',

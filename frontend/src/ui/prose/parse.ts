@@ -192,6 +192,7 @@ function splitElements(tokens: readonly Token[], level: number): Token[][] {
   return groups
 }
 
+/** Returns where each line starts, and the end of the text, because ranges of lines exclude their end. */
 function listLineStarts(text: string): number[] {
   const starts = [0]
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1)

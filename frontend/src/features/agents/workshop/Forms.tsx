@@ -257,13 +257,13 @@ function ToolLine(props: ToolLineProps) {
   )
 }
 
-interface ModelFormProps extends FormProps {
+interface ModelParametersFormProps extends FormProps {
   /** The known models, offered while a name is typed. */
   models: readonly string[]
   defaultModel: string
 }
 
-export function ModelForm({ content, isReadOnly, onEdit, models, defaultModel }: ModelFormProps) {
+export function ModelParametersForm({ content, isReadOnly, onEdit, models, defaultModel }: ModelParametersFormProps) {
   const { t } = useTexts()
   const { parameters } = content
   const set = (change: Partial<SpecContent['parameters']>) =>

@@ -14,7 +14,7 @@ import { applyOpenDraft } from './applyDraft'
 import { CompareDialog } from './CompareDialog'
 import { DraftNotices } from './DraftNotices'
 import { useWorkshop, type Workshop } from './draftSession'
-import { canSave, canWrite, LimitsForm, ModelForm, ToolsForm } from './Forms'
+import { canSave, canWrite, LimitsForm, ModelParametersForm, ToolsForm } from './Forms'
 import { LayerBar, type WorkshopView } from './LayerBar'
 import type { PromptHandle } from './PromptEditor'
 import { PromptView, useSources, ViewSwitch } from './PromptView'
@@ -258,7 +258,7 @@ function FormTabs({ workshop, workspace, agentId }: FormTabsProps) {
         />
       </Tabs.Content>
       <Tabs.Content value="model" className={cx(workshopStyles.tabBody, workshopStyles.form)}>
-        <ModelForm {...form} models={models} defaultModel={defaultModel} />
+        <ModelParametersForm {...form} models={models} defaultModel={defaultModel} />
       </Tabs.Content>
       <Tabs.Content value="limits" className={cx(workshopStyles.tabBody, workshopStyles.form)}>
         <LimitsForm {...form} />

@@ -11,7 +11,7 @@ export interface ChatContextValue {
   /** Whether the reader is an editor of the workspace. */
   isEditor: boolean
   findActor: FindActor
-  names: FindName
+  findName: FindName
   findMessage(messageId: string): MessageRow | undefined
   reply(row: MessageRow): void
   /** Pins a message, or unpins a pinned one; null if the reader may not. */

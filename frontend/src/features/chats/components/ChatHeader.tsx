@@ -17,7 +17,7 @@ const PeopleDialog = lazy(() => import('./PeopleDialog').then(module => ({ defau
 interface ChatHeaderProps {
   chatId: string
   workspace: WorkspaceRow
-  summary: ListedChatRow | undefined
+  listedChat: ListedChatRow | undefined
   back: ReactNode
   isWorkshopOpen: boolean
   onWorkshop: (() => void) | null
@@ -32,7 +32,7 @@ const MAX_AVATARS = 5
 export function ChatHeader({
   chatId,
   workspace,
-  summary,
+  listedChat,
   back,
   isWorkshopOpen,
   onWorkshop,
@@ -43,7 +43,7 @@ export function ChatHeader({
   const participants = useParticipants(chatId)
   const findActor = useFindActor(chatId, workspace.id)
   const chat = useChatRow(chatId)
-  const title = useChatTitle(chatId, summary)
+  const title = useChatTitle(chatId, listedChat)
   const isClosed = useIsClosed(chatId)
   const isDirect = useIsDirect(chatId)
   const [isOpen, setOpen] = useState(false)

@@ -9,16 +9,16 @@ import layout from '@/ui/layout.module.css'
 import proseStyles from '@/ui/prose/Prose.module.css'
 
 interface ChatLinkProps {
-  summary: ListedChatRow
+  row: ListedChatRow
   me: string
   isCurrent: boolean
 }
 
 /** The content of a chat's link in the sidebar. */
-export function ChatListItem({ summary, me, isCurrent }: ChatLinkProps): ReactNode {
+export function ChatListItem({ row, me, isCurrent }: ChatLinkProps): ReactNode {
   const { t } = useTexts()
-  const { chat, unread, mentioned } = summary
-  const others = summary.participants.filter(actor => actor.id !== me)
+  const { chat, unread, mentioned } = row
+  const others = row.participants.filter(actor => actor.id !== me)
   const other = others.length === 1 && (chat.is_direct || others[0]?.kind === 'agent') ? others[0] : null
   return (
     <>
@@ -45,5 +45,5 @@ export function ChatListItem({ summary, me, isCurrent }: ChatLinkProps): ReactNo
   )
 }
 
-export const chatListItemClass = (summary: ListedChatRow, isCurrent: boolean) =>
-  cx(layout.nav, summary.unread > 0 && !isCurrent && layout.unread)
+export const chatListItemClass = (row: ListedChatRow, isCurrent: boolean) =>
+  cx(layout.nav, row.unread > 0 && !isCurrent && layout.unread)

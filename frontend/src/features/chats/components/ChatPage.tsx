@@ -55,7 +55,7 @@ import { TypingLine } from './TypingLine'
 interface ChatPageProps {
   chatId: string
   workspace: WorkspaceRow
-  summary: ListedChatRow | undefined
+  listedChat: ListedChatRow | undefined
   me: string
   /** The id of the message to scroll to. */
   at: string | null
@@ -88,7 +88,7 @@ export function ChatPage(props: ChatPageProps) {
   useTopic(chatTopic(chatId))
   const isLoaded = useChatSelector(chatId, selectIsLoaded)
   const isClosed = useIsClosed(chatId)
-  const isListed = props.summary !== undefined
+  const isListed = props.listedChat !== undefined
   // A person who was added again finds the chat in the list: subscribe to it again.
   useEffect(() => {
     if (isClosed && isListed) resubscribe(chatTopic(chatId))
@@ -124,15 +124,23 @@ export function ChatPage(props: ChatPageProps) {
 
 function OpenChat(props: ChatPageProps) {
   const { t } = useTexts()
-  const { chatId, workspace, summary, me, at, visit, openWorkshop, onCompare, onAskDraft, onGo, ref } = props
+  const { chatId, workspace, listedChat, me, at, visit, openWorkshop, onCompare, onAskDraft, onGo, ref } = props
   const timeline = useRef<TimelineHandle>(null)
   const composer = useRef<ComposerHandle>(null)
   const findActor = useFindActor(chatId, workspace.id)
-  const names = useFindName(findActor, chatId, me)
+  const findName = useFindName(findActor, chatId, me)
   const logPart = useLogPart(chatId)
   const messages = useMessages(chatId, logPart.range)
-  const onRead = useReadCursor(chatId, workspace.id, me, summary?.last_read_seq ?? 0)
-  const reading = useReading({ chatId, summary, messages, from: logPart.from, hasOlder: logPart.hasOlder, me, onRead })
+  const onRead = useReadCursor(chatId, workspace.id, me, listedChat?.last_read_seq ?? 0)
+  const reading = useReading({
+    chatId,
+    listedChat,
+    messages,
+    from: logPart.from,
+    hasOlder: logPart.hasOlder,
+    me,
+    onRead,
+  })
   const { target, goTo, goToSeq } = useScrollToMessage(chatId, at, visit, messages, logPart)
   const logItems = useItems(chatId, messages, logPart.range === null, reading.unreadAfter, me)
   const through = useMemo(() => findSummarisedThrough(messages), [messages])
@@ -166,7 +174,7 @@ function OpenChat(props: ChatPageProps) {
       me,
       isEditor: workspace.role === 'editor',
       findActor,
-      names,
+      findName,
       findMessage: id => chatState(chatId).messages.get(id),
       reply: row => composer.current?.reply(row),
       askDraft,
@@ -189,7 +197,7 @@ function OpenChat(props: ChatPageProps) {
       workspace,
       me,
       findActor,
-      names,
+      findName,
       openWorkshop,
       comparableAgentId,
       onCompare,
@@ -202,7 +210,7 @@ function OpenChat(props: ChatPageProps) {
   )
   useFocusOnOpen(() => at === null && composer.current?.focus())
   useChatActions({ context, focusComposer: () => composer.current?.focus() })
-  const title = useChatTitle(chatId, summary)
+  const title = useChatTitle(chatId, listedChat)
   const readMarks = useReadMarks(chatId)
   const latestLogPart = useLatest(logPart)
   const { markUnreadSeen } = reading

@@ -36,7 +36,7 @@ interface ComparisonProps {
 
 /** A message that production and the draft answer side by side, with the votes on the answers. */
 export const Comparison = memo(function Comparison({ row, production, draft }: ComparisonProps) {
-  const { findActor, names } = useChat()
+  const { findActor, findName } = useChat()
   const { t } = useTexts()
   const comparison = row.payload
   const author = findActor(comparison.actor_id)
@@ -54,7 +54,7 @@ export const Comparison = memo(function Comparison({ row, production, draft }: C
       <div className={messageStyles.c}>
         <MessageHeader actor={author} name={name} at={row.created_at} />
         <div id={getTextId(row.id)}>
-          <LazyProse text={comparison.text} names={names} />
+          <LazyProse text={comparison.text} findName={findName} />
         </div>
         <div className={styles.cmp}>
           <Side which="production" comparison={comparison} rows={production} at={row.created_at} />

@@ -14,7 +14,7 @@ const Prose = lazy(() => import('@/ui/prose/Prose'), { fallback: Plain, hasLazyT
 
 interface LazyProseProps {
   text: string
-  names: FindName
+  findName: FindName
   growing?: boolean
 }
 

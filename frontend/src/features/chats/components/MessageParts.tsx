@@ -63,13 +63,13 @@ export function MessageHeader({ actor, name, at, pinned }: MessageHeaderProps) {
 /** Returns a function that formats a message as one line, with names instead of handles. */
 export function useFormatLine(): (row: MessageRow | undefined) => string {
   const { t } = useTexts()
-  const { names } = useChat()
+  const { findName } = useChat()
   return useCallback(
     row => {
       if (!row) return t('earlierMessage')
-      return row.deleted ? t('deleted') : formatMessageLine(row, names)
+      return row.deleted ? t('deleted') : formatMessageLine(row, findName)
     },
-    [t, names],
+    [t, findName],
   )
 }
 

@@ -79,11 +79,11 @@ interface PinItemProps {
 function PinItem({ row, findActor, goTo, canUnpin }: PinItemProps) {
   const { t } = useTexts()
   const myId = useMe().data?.actor.id ?? ''
-  const names = useFindName(findActor, row.chat_id, myId)
+  const findName = useFindName(findActor, row.chat_id, myId)
   const pinnedBy = usePinnedBy(findActor, myId)
   const author = findActor(row.author_id)
   const name = author?.name ?? t('unknownPerson')
-  const line = formatMessageLine(row, names)
+  const line = formatMessageLine(row, findName)
   return (
     <li className={styles.item}>
       <button type="button" className={styles.open} title={t('goToMessage')} onClick={() => goTo(row.id)}>

@@ -66,7 +66,7 @@ function MarkdownPart({
   isFailedOrStopped: boolean
 }) {
   const { t } = useTexts()
-  const { names, goToSeq } = useChat()
+  const { findName, goToSeq } = useChat()
   // Numbers are citations only in an answer that read older messages with their numbers.
   const citesMessages = part.row?.type === 'TEXT_MESSAGE' && part.row.payload.stamp?.context != null
   return (
@@ -79,7 +79,7 @@ function MarkdownPart({
         <p className="faint">{t('deleted')}</p>
       ) : (
         <CitationContext value={citesMessages ? goToSeq : null}>
-          <LazyProse text={part.text} names={names} growing={part.isStreaming} />
+          <LazyProse text={part.text} findName={findName} growing={part.isStreaming} />
         </CitationContext>
       )}
       {part.incomplete && !isFailedOrStopped ? <p className="faint xs">{t('incomplete')}</p> : null}

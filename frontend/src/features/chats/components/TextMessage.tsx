@@ -23,11 +23,15 @@ interface TextMessageProps {
 
 /** A text outside of replies: of a person or an outside program, a greeting, or what an agent sent from another chat. */
 export const TextMessage = memo(function TextMessage({ row, continuesAuthor }: TextMessageProps) {
-  const { names } = useChat()
+  const { findName } = useChat()
   const { t } = useTexts()
   return (
     <MessageFrame row={row} continuesAuthor={continuesAuthor} footer={<MessageFooter row={row} />}>
-      {row.deleted ? <p className="faint">{t('deleted')}</p> : <LazyProse text={row.payload.text} names={names} />}
+      {row.deleted ? (
+        <p className="faint">{t('deleted')}</p>
+      ) : (
+        <LazyProse text={row.payload.text} findName={findName} />
+      )}
     </MessageFrame>
   )
 })
@@ -40,7 +44,7 @@ export const UnsentMessage = memo(function UnsentMessage({
   entry: Unsent
   continuesAuthor: boolean
 }) {
-  const { findActor, names, me } = useChat()
+  const { findActor, findName, me } = useChat()
   const { t } = useTexts()
   const author = findActor(me)
   return (
@@ -69,7 +73,7 @@ export const UnsentMessage = memo(function UnsentMessage({
               {file.name}
             </p>
           ))}
-          <LazyProse text={entry.text} names={names} />
+          <LazyProse text={entry.text} findName={findName} />
         </div>
         <div className={messageStyles.foot}>
           {entry.failed ? (

@@ -34,7 +34,7 @@ export function WebPageResult({ page }: { page: WebPage }) {
       </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
       <div className={toolCallPartStyles.read} tabIndex={0}>
-        <LazyProse text={page.text} names={findNoName} />
+        <LazyProse text={page.text} findName={findNoName} />
       </div>
       {listNotes(page, t).map(note => (
         <p key={note} className="muted">

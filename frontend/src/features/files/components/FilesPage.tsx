@@ -1,12 +1,14 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { CloudUpload, FolderOpen, Trash2, Upload, X } from 'lucide-react'
+import { CloudUpload, FileX, FolderOpen, Trash2, Upload, X } from 'lucide-react'
 import { type ReactNode, useDeferredValue, useRef, useState } from 'react'
 import {
   type FileKind,
   type FileRow,
+  isNotFound,
   keys,
   thumbnailUrlOf,
   useDeleteFile,
+  useFile,
   useFiles,
   useFileText,
   type WorkspaceRow,
@@ -54,7 +56,6 @@ export function FilesPage({ workspace, me, open, onOpen, renderPlace }: FilesPag
   const { uploads, upload } = useWorkspaceUploads(workspace.id)
   const isDragging = useFileDrop(upload)
   const picker = useRef<HTMLInputElement>(null)
-  const opened = rows?.find(row => row.id === open)
   const isFiltered = name !== '' || kind !== 'all'
   const pick = () => picker.current?.click()
   return (
@@ -69,7 +70,7 @@ export function FilesPage({ workspace, me, open, onOpen, renderPlace }: FilesPag
           <FilePicker ref={picker} label={t('files.upload')} onFiles={upload} />
         </span>
       </header>
-      <div className={cx(styles.columns, opened && styles.withFile)}>
+      <div className={cx(styles.columns, rows && open && styles.withFile)}>
         <div className={layout.page} data-pane="list">
           <div className={cx(layout.pad, styles.list)}>
             <p className={cx(styles.drop, isDragging && styles.over)}>
@@ -143,12 +144,13 @@ export function FilesPage({ workspace, me, open, onOpen, renderPlace }: FilesPag
             ) : null}
           </div>
         </div>
-        {opened ? (
-          <FileDetail
-            key={opened.id}
-            row={opened}
+        {rows && open ? (
+          <OpenFile
+            key={open}
+            id={open}
+            listed={rows.find(row => row.id === open)}
             workspace={workspace}
-            mayDelete={workspace.verbs.includes('delete_any_file') || opened.uploaded_by?.id === me}
+            me={me}
             renderPlace={renderPlace}
             onClose={() => onOpen(null)}
           />
@@ -209,24 +211,59 @@ function FileTable({ rows, open, onOpen, renderPlace }: FileTableProps) {
   )
 }
 
+interface OpenFileProps extends Pick<FilesPageProps, 'me' | 'renderPlace' | 'workspace'> {
+  id: string
+  /** Its row in the loaded pages of the list, if it is there. */
+  listed: FileRow | undefined
+  onClose(): void
+}
+
+/** The file of the URL, which is read by itself if the list does not have it. */
+function OpenFile({ id, listed, me, ...rest }: OpenFileProps) {
+  const { t } = useTexts()
+  const { workspace, onClose } = rest
+  const query = useFile(workspace.id, listed ? undefined : id)
+  const remove = useDeleteFile(workspace.id)
+  const isMissing = isNotFound(query.error) || (query.data && query.data.workspace_id !== workspace.id)
+  const row = listed ?? (isMissing ? undefined : query.data)
+  if (row) {
+    const mayDelete = workspace.verbs.includes('delete_any_file') || row.uploaded_by?.id === me
+    return <FileDetail row={row} remove={mayDelete ? remove : null} {...rest} />
+  }
+  return (
+    <aside className={cx(layout.panel, styles.detail)}>
+      <header className={layout.bar}>
+        <span className="end">
+          <IconButton label={t('close')} onClick={onClose}>
+            <X className="i" />
+          </IconButton>
+        </span>
+      </header>
+      <div className={cx(layout.page, layout.pad)}>
+        {isMissing ? <EmptyState icon={FileX} title={t('files.missing')} /> : <Loading query={query} />}
+      </div>
+    </aside>
+  )
+}
+
 interface FileDetailProps extends Pick<FilesPageProps, 'renderPlace' | 'workspace'> {
   row: FileRow
-  mayDelete: boolean
+  /** Deletes the file; null: the reader may not. */
+  remove: ReturnType<typeof useDeleteFile> | null
   onClose(): void
 }
 
 /** One file: its picture, where it is, and the text that agents read of it. */
-function FileDetail({ row, workspace, mayDelete, renderPlace, onClose }: FileDetailProps) {
+function FileDetail({ row, workspace, remove, renderPlace, onClose }: FileDetailProps) {
   const { t } = useTexts()
   const [isAsked, setAsked] = useState(false)
-  const remove = useDeleteFile(workspace.id)
   return (
     <aside className={cx(layout.panel, styles.detail)} aria-label={row.name}>
       <header className={layout.bar}>
         <h2 className="cut">{row.name}</h2>
         <span className="end">
           <DownloadLink id={row.id} name={row.name} />
-          {mayDelete ? (
+          {remove ? (
             <IconButton label={t('files.delete')} onClick={() => setAsked(true)}>
               <Trash2 className="i" />
             </IconButton>
@@ -250,9 +287,9 @@ function FileDetail({ row, workspace, mayDelete, renderPlace, onClose }: FileDet
         title={t('files.deleteTitle', { name: row.name })}
         description={t('files.deleteHint')}
         action={t('files.deleteNow')}
-        busy={remove.isPending ? t('loading') : null}
+        busy={remove?.isPending ? t('loading') : null}
         onConfirm={() =>
-          remove.mutate(row.id, {
+          remove?.mutate(row.id, {
             onSuccess: onClose,
             onError: error => showToast(getErrorText(error)),
           })

@@ -105,7 +105,7 @@ function useGetOrigin(me: Me, workspaceId: string): (row: NotificationRow) => Or
       return {
         handle: workspace?.handle ?? '',
         otherWorkspace: isHere ? '' : (workspace?.name ?? ''),
-        chatTitle: formatChatTitle(chats?.find(summary => summary.chat.id === row.chat_id)?.chat),
+        chatTitle: formatChatTitle(chats?.find(listed => listed.chat.id === row.chat_id)?.chat),
       }
     },
     [me, workspaceId, chats],

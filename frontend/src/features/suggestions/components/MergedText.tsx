@@ -19,17 +19,17 @@ import { describeField } from '../wording'
 import mergeStyles from './Merge.module.css'
 
 interface MergedTextProps {
-  production: string
-  version: number
+  basePrompt: string
+  baseVersion: number
   provenance: Provenance
 }
 
 type FindContributor = (id: string) => Provenance['contributors'][number] | undefined
 
 /** The merged prompt with the contributors of each line in the margin, and all conflicts with their choices. */
-export function MergedText({ production, version, provenance }: MergedTextProps) {
+export function MergedText({ basePrompt, baseVersion, provenance }: MergedTextProps) {
   const { t } = useTexts()
-  const parts = useMemo(() => buildMergedParts(production, provenance), [production, provenance])
+  const parts = useMemo(() => buildMergedParts(basePrompt, provenance), [basePrompt, provenance])
   const contributors = useMemo(
     () => new Map(provenance.contributors.map(contributor => [contributor.id, contributor])),
     [provenance],
@@ -41,7 +41,8 @@ export function MergedText({ production, version, provenance }: MergedTextProps)
     <>
       <div className={blocks.diff} data-layer="suggestion">
         <div className={blocks.h}>
-          <LayerIcon layer="production" />v{version} <span className="faint">→</span> <LayerIcon layer="suggestion" />
+          <LayerIcon layer="production" />v{baseVersion} <span className="faint">→</span>{' '}
+          <LayerIcon layer="suggestion" />
           {t('mergedText')}
           <span className={cx(blocks.st, 'num')}>
             +{added} −{removed}

@@ -21,6 +21,7 @@ const files = {
   'files.none': 'No files yet',
   'files.noneHint':
     'Files that you drop here can be read by every agent of this workspace. Files in a chat can be read in that chat.',
+  'files.missing': 'This file does not exist, or you may not see it.',
   'files.noMatch': 'No file matches',
   'files.clear': 'Clear filters',
   'files.text': 'Extracted text',

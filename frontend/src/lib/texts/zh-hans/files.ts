@@ -19,6 +19,7 @@ const files = {
   'files.kind.other': '其他',
   'files.none': '还没有文件',
   'files.noneHint': '拖到这里的文件，此工作区的每个 Agent 都能读取。聊天室里的文件只能在该聊天室读取。',
+  'files.missing': '这个文件不存在，或你无权查看。',
   'files.noMatch': '没有匹配的文件',
   'files.clear': '清除筛选',
   'files.text': '提取的文本',

@@ -19,6 +19,7 @@ const files = {
   'files.kind.other': '其他',
   'files.none': '還沒有檔案',
   'files.noneHint': '拖到這裡的檔案，此工作區的每個 Agent 都能讀取。聊天室裡的檔案只能在該聊天室讀取。',
+  'files.missing': '這個檔案不存在，或你無權查看。',
   'files.noMatch': '沒有符合的檔案',
   'files.clear': '清除篩選',
   'files.text': '擷取的文字',
