@@ -28,8 +28,8 @@ from tools.fence import fence_lines
 
 OLDER_DIVISOR = 4
 """Older messages get at most the fourth part of the tokens of a conversation."""
-START_SHARE = 0.7
-"""A summary is started when the messages that no summary covers have this part of the tokens of a conversation."""
+PREPARE_SHARE = 0.7
+"""A summary or embeddings are prepared when the messages that need them have this part of the tokens of a conversation."""
 MIN_KEPT = 12
 """The number of newest messages that are read in full beside a summary. A summary also covers some of them if they are very long
 (`MAX_KEPT_SHARE` in `context/services/summaries.py`)."""
@@ -190,7 +190,7 @@ def _build_section(
 
 def _is_summary_due(rows: Sequence[LogRow], summary: HistorySummary | None, budget: int) -> bool:
     through = summary.through_seq if summary else 0
-    return compute_tokens(row for row in rows if row.seq > through) > START_SHARE * budget
+    return compute_tokens(row for row in rows if row.seq > through) > PREPARE_SHARE * budget
 
 
 def _fit_lines(lines: Iterable[str], budget: int) -> tuple[list[str], int]:

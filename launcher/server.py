@@ -29,7 +29,7 @@ RESTART_DELAY_SECONDS = 0.5
 
 
 class Server(ABC):
-    """One server with its data under `home`."""
+    """One server with its data under `home`. If `durable` is false, as in tests, what it writes is not synced to the disk."""
 
     name: str
     title: str

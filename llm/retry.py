@@ -77,7 +77,7 @@ class RetryingModel:
     def __init__(
         self,
         llm: LLM,
-        breaker: Callable[[str], Breaker],
+        find_breaker: Callable[[str], Breaker],
         *,
         rng: Callable[[], float] = random.random,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
@@ -85,7 +85,7 @@ class RetryingModel:
         check: Check | None = None,
     ) -> None:
         self._llm = llm
-        self._breaker = breaker
+        self._find_breaker = find_breaker
         self._rng = rng
         self._sleep = sleep
         self._announce = announce
@@ -93,7 +93,7 @@ class RetryingModel:
 
     async def ask(self, request: ModelRequest) -> AsyncGenerator[Chunk | Answer, None]:
         """Send the request, and retry it where that can help. Raises the last `LLMError`, with `tries`."""
-        breaker = self._breaker(request.model)
+        breaker = self._find_breaker(request.model)
         tries = 0
         failed: LLMError | None = None
         while True:

@@ -151,8 +151,8 @@ class TopicBuffer:
         self._subscriptions: dict[Subscriber, Subscription] = {}
         self._early: list[Envelope] = []  # `changes` before which a frame or the first read is missing
         self._reads: dict[bool, ChatRead] = {}  # true: the whole chat; false: the changes since a version
-        self._present: list[UUID] | None = None
-        self._presence: str | None = None
+        self._present_people: list[UUID] | None = None  # the people of the last heartbeat
+        self._waiting_presence: str | None = None
         self._sent_presence: str | None = None
         self._presence_timer: asyncio.TimerHandle | None = None
         self._gathered: list[str] = []
@@ -244,13 +244,13 @@ class TopicBuffer:
 
     def update_presence(self, people: list[UUID]) -> None:
         """Send the people who are present if they have changed."""
-        if people != self._present:
-            self._present = people
+        if people != self._present_people:
+            self._present_people = people
             self._forward_presence(Presence(topic=str(self.topic), present=people).model_dump_json())
 
     def _forward(self, envelope: Envelope) -> None:
         if envelope["kind"] == "presence":
-            self._present = None  # so that the next heartbeat sends the list that it reads
+            self._present_people = None  # so that the next heartbeat sends the list that it reads
             self._forward_presence(envelope["text"])
         elif envelope["text"] is None:
             return
@@ -280,15 +280,15 @@ class TopicBuffer:
 
     def _forward_presence(self, text: str | None) -> None:
         """Send the first presence frame at once, and then at most one in a second, the newest."""
-        self._presence = text
+        self._waiting_presence = text
         if self._presence_timer is None:
             self._send_last_presence()
 
     def _send_last_presence(self) -> None:
         self._presence_timer = None
-        if self._presence is not None:
-            self._send_to_all(self._presence, None)
-            self._sent_presence, self._presence = self._presence, None
+        if self._waiting_presence is not None:
+            self._send_to_all(self._waiting_presence, None)
+            self._sent_presence, self._waiting_presence = self._waiting_presence, None
             self._presence_timer = asyncio.get_running_loop().call_later(
                 PRESENCE_INTERVAL_SECONDS, self._send_last_presence
             )

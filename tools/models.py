@@ -137,8 +137,8 @@ class WorkspaceTool(Identified, WithRevision):
         return self.name
 
     def apply_definition(self, definition: Mapping[str, Any]) -> None:
-        """Set what a model reads and what is sent, by a definition in the form of `pending`. The effect is not part of it: an
-        editor sets it."""
+        """Set what a model reads and what is sent, by a definition in the form of `pending`. Its `effect` is not applied: an
+        editor sets that."""
         self.title = definition["title"][:120]
         self.description = definition["description"]
         self.input_schema = definition["input_schema"]

@@ -108,7 +108,7 @@ class Runner:
             logger.info("Run %s belongs to another worker now.", self.run.id)
         except Error as error:
             # Its end cannot be stored either. The sweeper puts it in the queue again when the database answers (RUN7).
-            logger.warning("Run %s is released, the database does not answer: %s", self.run.id, error)
+            logger.warning("Run %s waits until the database answers: %s", self.run.id, error)
         finally:
             self._is_finished = True
             await self._stream.close()

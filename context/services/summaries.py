@@ -23,7 +23,7 @@ from common.clock import now
 from common.errors import Conflict
 from common.ids import new_id
 from common.text import to_storable
-from context.earlier import MIN_KEPT, START_SHARE, TOKENS_PER_MESSAGE
+from context.earlier import MIN_KEPT, PREPARE_SHARE, TOKENS_PER_MESSAGE
 from context.hooks import SummaryJob, summary_requested
 from context.models import HistorySummary, Sentence, SummaryState
 from context.selectors import CurrentSentence, find_newest_summary, list_corrections, list_current_sentences
@@ -42,7 +42,7 @@ MAX_UNSUMMARISED = 2_000_000
 KEPT_SHARE = 0.3
 """The part of a conversation's tokens for the newest messages, which no summary covers."""
 MAX_KEPT_SHARE = 0.5
-"""The part that the `MIN_KEPT` newest messages get at most, if they are long. It is less than `START_SHARE`, so that the next
+"""The part that the `MIN_KEPT` newest messages get at most, if they are long. It is less than `PREPARE_SHARE`, so that the next
 answer does not start another summary."""
 MAX_MESSAGE_CHARACTERS = 2_000
 MAX_SENTENCES = 60
@@ -75,7 +75,7 @@ def request_summary_on_commit(chat_id: UUID, person_id: UUID | None, budget: int
 
 
 def start_due_summary(chat_id: UUID, person_id: UUID, *, budget: int) -> HistorySummary | None:
-    """Start the job that continues the summary, if the messages after the newest summary fill `START_SHARE` of `budget`, in tokens.
+    """Start the job that continues the summary, if the messages after the newest summary fill `PREPARE_SHARE` of `budget` (tokens).
     Return null if they do not, if one is being written, or if the last one has just failed."""
     chat = Chat.objects.filter(pk=chat_id).select_related("workspace").first()
     person = Actor.objects.filter(pk=person_id).first()
@@ -87,7 +87,7 @@ def start_due_summary(chat_id: UUID, person_id: UUID, *, budget: int) -> History
             return None
     base = find_newest_summary(chat_id)
     unsummarised = _list_sizes(chat_id, base.through_seq if base else 0, limit=budget + MAX_JOBS_BEHIND * INPUT_TOKENS)
-    if sum(size for _, size in unsummarised) < START_SHARE * budget:
+    if sum(size for _, size in unsummarised) < PREPARE_SHARE * budget:
         return None
     kept, kept_tokens = 0, 0
     for _, size in reversed(unsummarised):

@@ -206,6 +206,7 @@ async def _embed_texts(batch: EmbeddingBatch) -> dict[int, list[float]]:
             raise
     await _request_vectors(batch, [PROBE])
     texts = [_cut(text, SHORT_TEXT_TOKENS) for text in batch.texts]
+    # A single text that was short already would be refused again.
     vectors: dict[int, list[float]] = {}
     pending = _halve(list(range(len(texts)))) if len(texts) > 1 or texts != batch.texts else []
     refused = 0
@@ -227,7 +228,7 @@ async def _embed_texts(batch: EmbeddingBatch) -> dict[int, list[float]]:
 
 
 def _halve(indexes: list[int]) -> list[list[int]]:
-    """Return both halves, the first one last. One index is not divided."""
+    """Return the second half and the first half, because `pop` takes the last one. One index is not divided."""
     middle = len(indexes) // 2
     return [half for half in (indexes[middle:], indexes[:middle]) if half]
 

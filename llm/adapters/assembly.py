@@ -62,13 +62,13 @@ class _CallBuilder:
 class Assembly:
     """Collects the chunks of one answer. Each `add_…` method returns the `Chunk` to pass on, or null.
 
-    An answer that is too long to be stored, or that exceeds the `budget` of the process, is cut: then `is_full` is set, and the
-    adapter stops reading. `release` must be called when the assembly is not needed any more.
+    An answer that is too long to be stored, or that exceeds the `budget` of the process, is shortened: `is_too_long` is set, and
+    the adapter stops reading. `release` must be called when the assembly is not needed any more.
     """
 
     def __init__(self) -> None:
         self.finish: str | None = None
-        self.is_full = False
+        self.is_too_long = False
         self._text: list[str] = []
         self._thinking: list[str] = []
         self._call_builders: list[_CallBuilder] = []
@@ -152,11 +152,11 @@ class Assembly:
         """Return the beginning of the text that the limits of this part and of the process allow."""
         available = limit - self._sizes[part]
         if len(text) > available:
-            text, self.is_full = text[:available], True
+            text, self.is_too_long = text[:available], True
         size = sum(self._sizes.values()) + len(text)
         wanted = max(0, size - CharacterBudget.OWN_SHARE_CHARACTERS) - self._consumed
         if wanted > 0 and not budget.consume(wanted):
-            self.is_full = True
+            self.is_too_long = True
             return ""
         self._consumed += max(0, wanted)
         self._sizes[part] += len(text)

@@ -59,7 +59,7 @@ class LiteLLMAdapter:
                     yield chunk
                 if reported := getattr(event, "usage", None):
                     usage = reported.model_dump()
-                if assembly.is_full:
+                if assembly.is_too_long:
                     break
             yield self._build_answer(request, assembly, stream, usage, deadlines)
         except LLMError as error:
@@ -143,7 +143,7 @@ class LiteLLMAdapter:
         deadlines: Deadlines,
     ) -> Answer:
         # Not the reason in the events: litellm adds a "stop" to a stream that broke off.
-        finish = "length" if assembly.is_full else stream.received_finish_reason
+        finish = "length" if assembly.is_too_long else stream.received_finish_reason
         if finish is None:
             raise LLMError("cut", "The model's answer broke off before its end.", retryable=True)
         calls = assembly.build_calls()

@@ -91,7 +91,7 @@ class OpenAIAdapter:
         timer = RequestTimer(self._timeouts, response.close, started=started)
         try:
             data = b" "
-            while data and not stream.assembly.is_full:
+            while data and not stream.assembly.is_too_long:
                 data = await self._read_bytes(response, stream, timer)
                 for chunk in stream.read_bytes(data) if data else stream.finish():
                     timer.pause()
@@ -165,7 +165,7 @@ class OpenAIAdapter:
 
     def _build_answer(self, request: ModelRequest, stream: OpenAIStream, timer: RequestTimer) -> Answer:
         assembly = stream.assembly
-        finish = "length" if assembly.is_full else assembly.finish
+        finish = "length" if assembly.is_too_long else assembly.finish
         if finish is None:
             raise _build_cut_error()
         calls = assembly.build_calls()

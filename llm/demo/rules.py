@@ -82,7 +82,8 @@ def read_conversation(request: ModelRequest) -> DemoConversation:
 
 
 def _find_requested_language(text: str) -> str | None:
-    """Return the language in which the text asks to be answered. Plain "Chinese" is the script of the text, else traditional."""
+    """Return the language in which the text asks to be answered. "Chinese" alone is the script of the text, or traditional if it
+    has no Chinese characters."""
     for language, names in _LANGUAGES:
         instruction = rf"\b(?:answer|reply|respond|write)\b[^.\n]{{0,30}}?\bin (?:{names})|用\s*(?:{names})"
         if re.search(rf"{_NOT}(?:{instruction})", text, re.I):

@@ -84,7 +84,7 @@ def edit_note(
 
 @transaction.atomic
 def forget_note(actor: Actor, note_id: UUID, *, revision: int) -> Note:
-    """Forget a note: no run that begins after it uses it. It can be restored for `UNDO_HOURS`. Raises `NotFound`, `Forbidden`,
+    """Forget a note: runs that begin afterwards do not use it. It can be restored for `UNDO_HOURS`. Raises `NotFound`, `Forbidden`,
     `Conflict` (`stale_revision`)."""
     note = _lock_note(actor, note_id, revision)
     _save(note, forgotten_at=now(), forgotten_by=actor)

@@ -62,7 +62,7 @@ class SubAgentRun(ChatRun):
 
     def claim_siblings(self, waiting: Sequence[Run], owner: str) -> list[Run]:
         """Start the first attempts of queued runs of one caller in the current transaction: the chat is locked once, and one frame
-        is published. `prepare` uses what this reads once for all. Raises `RunNotAllowed` or `LeaseLost` if one cannot start."""
+        is published. What `prepare` needs is read once for all. Raises `RunNotAllowed` or `LeaseLost` if one cannot start."""
         chat = lock_chat_of_run(*waiting)
         runs = RUNS_TO_CLAIM.all([run.pk for run in waiting])
         answering = {agent.id: find_answering_spec(agent, chat.id) for agent in {run.agent for run in runs}}
@@ -72,7 +72,7 @@ class SubAgentRun(ChatRun):
         for run in runs:
             found = answering[run.agent_id]
             if found is None or run.stop_requested_at is not None:
-                raise RunNotAllowed("not_startable", "This run is ended when it is claimed by itself.")
+                raise RunNotAllowed("not_startable", "`claim_run` ends this run.")
             run.chat, run.stored_settings, run.calls_of_other_runs = chat, stored, calls
             update = build_run_update(run, state=RunState.QUEUED, attempt=0)
             spec, stamp = found

@@ -10,7 +10,7 @@ from django.db.models import Q
 from agents.services.allowed_tools import ConfiguredTool
 from approvals.selectors import DecidedCall, find_waiting_calls
 from chats.models import Message
-from context.earlier import START_SHARE, EarlierContext, LogRow, build_earlier_context, compute_tokens
+from context.earlier import PREPARE_SHARE, EarlierContext, LogRow, build_earlier_context, compute_tokens
 from context.log_entries import LOG_COLUMNS, add_images, build_entry, build_participant, get_side, is_read_by
 from context.transcript import INTERRUPTED, ChatContext, LogEntry, build_turns_of_others
 from embeddings.selectors import find_vector_request
@@ -36,8 +36,8 @@ from tools.registry import FIND_TOOLS
 
 BYTES_PER_TOKEN = 12
 """Bytes of text that are read per token; no language needs more."""
-MAX_COMPARISON_ROWS = 50
-"""A chat counts as read whole if `MAX_ROWS` exceeds its entries by more than this, because answers of comparisons are left out."""
+COMPARISON_MARGIN = 50
+"""Up to so many rows may be left out (answers of comparisons): with fewer than `MAX_ROWS` less this, a chat was read whole."""
 OTHER_BYTES = 500 * MAX_ROWS
 """Bytes of all payloads besides their texts."""
 
@@ -66,13 +66,13 @@ def read_log(run: Run, tokens: int, *, with_images: bool = False) -> list[LogEnt
 def find_earlier_context(
     run: Run, setting: ContextStrategy | Literal["default"], entries: Sequence[LogEntry], budget: int
 ) -> EarlierContext | None:
-    """Return what the model reads of the older messages of a chat that does not fit into the budget; null if it fits. For a
-    chat that soon does not fit, return no text, but whether a summary or embeddings are needed. `setting`: the strategy that the
-    agent's spec names. `entries`: the newest messages."""
+    """Return the text about older messages of a chat that does not fit into the budget; null for a chat below `PREPARE_SHARE` of
+    it; between these, no text, but whether a summary or embeddings are needed. `setting`: the strategy of the agent's spec.
+    `entries`: the newest messages."""
     rows = [LogRow(entry.seq, entry.tokens + (TOKENS_PER_IMAGE if entry.image else 0)) for entry in entries]
     size = compute_tokens(rows)
-    is_whole = size <= budget and len(entries) < MAX_ROWS - MAX_COMPARISON_ROWS
-    if not rows or (is_whole and size <= START_SHARE * budget):
+    is_whole = size <= budget and len(entries) < MAX_ROWS - COMPARISON_MARGIN
+    if not rows or (is_whole and size <= PREPARE_SHARE * budget):
         return None
     strategy = cast(ContextStrategy, run.get_chat().workspace.context_strategy) if setting == "default" else setting
     if is_whole:

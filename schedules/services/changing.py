@@ -60,8 +60,8 @@ def create_schedule(
 
 @transaction.atomic
 def change_schedule(actor: Actor, schedule_id: UUID, *, revision: int, **changes: Any) -> Schedule:
-    """Change fields of a schedule, switch it on or off (`is_enabled`), or end a pause. Every change but switching it off ends the
-    pause and makes the editor its owner, because the schedule works with the rights and budgets of its owner.
+    """Change fields of a schedule, or switch it on or off (`is_enabled`). Every change but switching it off, also an empty one,
+    ends a pause and makes the editor its owner, because the schedule works with the rights and budgets of its owner.
 
     Raises `NotFound`, `Forbidden`, `Invalid`, and `Conflict` for a stale revision or an agent that cannot be woken.
     """
@@ -73,7 +73,7 @@ def change_schedule(actor: Actor, schedule_id: UUID, *, revision: int, **changes
         if actor.is_agent:
             raise Forbidden("A schedule belongs to a person.")
         schedule.owner = actor
-        get_wakeable_participant(schedule.chat, schedule.agent_id)
+        get_wakeable_participant(schedule.chat, schedule.agent_id)  # raises `Conflict` if it cannot be woken
         schedule.paused_reason = ""
     _set_fields(schedule, changes)
     schedule.revision += 1

@@ -151,15 +151,15 @@ def test_FAIR5_each_part_of_an_answer_has_a_limit():
     made = Assembly()
     for _ in range(300):
         made.add_text("x" * 1000)
-    assert (len(made.text), made.is_full) == (MAX_TEXT, True)
+    assert (len(made.text), made.is_too_long) == (MAX_TEXT, True)
     thinking = Assembly()
     for _ in range(300):
         thinking.add_thinking("x" * 1000)
-    assert (len(thinking.thinking), thinking.is_full) == (MAX_TEXT, True)
+    assert (len(thinking.thinking), thinking.is_too_long) == (MAX_TEXT, True)
     calling = Assembly()
     for index in range(400):
         calling.add_call({"index": index, "id": f"c{index}", "function": {"name": "t", "arguments": "x" * 100_000}})
-    assert calling.is_full
+    assert calling.is_too_long
     assert len(calling.build_calls()) == MAX_CALLS_OF_ANSWER + 1
     assert sum(len(call.arguments) for call in calling.build_calls()) == assembly.MAX_ARGUMENT_CHARACTERS
     for one in (made, thinking, calling):
@@ -172,12 +172,12 @@ def test_FAIR5_all_answers_together_have_a_limit_that_does_not_affect_short_ones
     for one in long:
         one.add_text("x" * MAX_TEXT)
         one.add_thinking("x" * MAX_TEXT)
-    assert any(one.is_full for one in long)
+    assert any(one.is_too_long for one in long)
     used = sum(len(one.text) + len(one.thinking) for one in long)
     assert used <= CharacterBudget.TOTAL_CHARACTERS + len(long) * CharacterBudget.OWN_SHARE_CHARACTERS
     short = Assembly()
     short.add_text("x" * 10_000)
-    assert (len(short.text), short.is_full) == (10_000, False)
+    assert (len(short.text), short.is_too_long) == (10_000, False)
     for one in long:
         one.release()
     assert budget.left == CharacterBudget.TOTAL_CHARACTERS

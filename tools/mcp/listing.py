@@ -75,7 +75,7 @@ def store_failure(server_id: UUID, base_url: str, error: MCPError, needs_sign_in
 
 
 def build_definition(tool: MCPToolDescription) -> dict[str, Any]:
-    """Return the description as `WorkspaceTool.pending` has it."""
+    """Return the definition of a tool as it is stored in `WorkspaceTool.pending`, from the description that the server gives."""
     return {
         "title": tool.title,
         "description": tool.description,

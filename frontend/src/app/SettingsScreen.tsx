@@ -147,7 +147,7 @@ function ModelSection() {
           {t('model')}: <b>{model.provider === 'demo' ? t('demoModel') : model.default_model}</b>{' '}
           <span className="faint">{t('editorsChoose')}</span>
         </p>
-        <ModelPolicy workspace={workspace} name={me.actor.name} />
+        <ModelPolicy workspace={workspace} personName={me.actor.name} />
       </>
     )
   }
@@ -162,7 +162,7 @@ function ModelSection() {
           onDone={() => showToast(t('modelSaved'))}
         />
       </Card>
-      <ModelPolicy workspace={workspace} name={me.actor.name} />
+      <ModelPolicy workspace={workspace} personName={me.actor.name} />
     </>
   )
 }

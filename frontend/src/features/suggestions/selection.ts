@@ -35,10 +35,10 @@ export function getMergeObstacle(chosen: readonly ListedSuggestionRow[]): PlainT
   if (chosen.length === 0) return 'pickFirst'
   if (new Set(chosen.map(row => row.agent.id)).size > 1) return 'oneAgentOnly'
   if (chosen.length > MAX_MERGED) return 'tooManyToMerge'
-  return chosen.every(row => row.verbs.includes('accept')) ? null : 'notYoursToMerge'
+  return chosen.every(row => row.verbs.includes('accept')) ? null : 'notYoursToDecide'
 }
 
 export function getRejectObstacle(chosen: readonly ListedSuggestionRow[]): PlainTextKey | null {
   if (chosen.length === 0) return 'pickFirst'
-  return chosen.every(row => row.verbs.includes('reject')) ? null : 'notYoursToMerge'
+  return chosen.every(row => row.verbs.includes('reject')) ? null : 'notYoursToDecide'
 }

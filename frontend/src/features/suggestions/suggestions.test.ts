@@ -43,7 +43,7 @@ describe('the selection', () => {
     expect(getMergeObstacle([])).toBe('pickFirst')
     expect(getMergeObstacle([suggestion('s1'), other])).toBe('oneAgentOnly')
     expect(getMergeObstacle(many)).toBe('tooManyToMerge')
-    expect(getMergeObstacle([suggestion('s1', { verbs: ['reject'] })])).toBe('notYoursToMerge')
+    expect(getMergeObstacle([suggestion('s1', { verbs: ['reject'] })])).toBe('notYoursToDecide')
     expect(getMergeObstacle([suggestion('s1'), suggestion('s2')])).toBeNull()
     expect([getRejectObstacle([]), getRejectObstacle([suggestion('s1'), other])]).toEqual(['pickFirst', null])
   })

@@ -11,11 +11,11 @@ import { showToast } from '@/ui/toast'
 interface ModelPolicyProps {
   workspace: WorkspaceRow
   /** The name of the signed-in person. */
-  name: string
+  personName: string
 }
 
 /** Who pays for the models of a workspace, and whether members may use their own. */
-export function ModelPolicy({ workspace, name }: ModelPolicyProps) {
+export function ModelPolicy({ workspace, personName }: ModelPolicyProps) {
   const { t } = useTexts()
   const query = useModelPolicy(workspace.id)
   const save = useSetModelPolicy(workspace.id)
@@ -37,7 +37,7 @@ export function ModelPolicy({ workspace, name }: ModelPolicyProps) {
               {policy.paid_by
                 ? t('whoPaysForYou', {
                     model: policy.paid_by === 'demo' ? t('demoModel') : (policy.model ?? ''),
-                    text: describePayment({ paidBy: policy.paid_by, reason: policy.payer_reason, name }),
+                    text: describePayment({ paidBy: policy.paid_by, reason: policy.payer_reason, name: personName }),
                   })
                 : t('noModelOffered')}
             </p>

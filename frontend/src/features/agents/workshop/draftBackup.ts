@@ -19,7 +19,7 @@ export interface PendingEdits extends UnsavedText {
   tab: string
 }
 
-/** A text that could not be stored. The newest `MAX_LOST` are kept until dropped. A suggestion of one has its id. */
+/** A text that could not be stored. The newest `MAX_LOST` are kept until dropped. A suggestion that is made of one gets its id, so that only one is made. */
 export interface LostText extends LostEdit {
   id: string
   base_version: number

@@ -14,7 +14,7 @@ import { showToast } from '@/ui/toast'
 import styles from './Links.module.css'
 
 const lifetimeHours = ['24', '168', '720'] as const
-const useLimits = ['1', '5', '25', ''] as const
+const numbersOfUses = ['1', '5', '25', ''] as const
 /** Default limits of uses: a link for editors admits one person. */
 const defaultUseLimits = { editor: '1', suggester: '' } as const
 export const isActiveLink = (link: LinkRow) =>
@@ -56,7 +56,7 @@ function CreateLink({ chatId, canInviteEditors }: LinksProps) {
   const { t } = useTexts()
   const [role, setRole] = useState<Role>('suggester')
   const [expires, setExpires] = useState<(typeof lifetimeHours)[number]>('168')
-  const [uses, setUses] = useState<(typeof useLimits)[number] | null>(null)
+  const [uses, setUses] = useState<(typeof numbersOfUses)[number] | null>(null)
   const create = useCreateLink(chatId)
   const limit = uses ?? defaultUseLimits[role]
   return (
@@ -89,7 +89,7 @@ function CreateLink({ chatId, canInviteEditors }: LinksProps) {
           value={limit}
           onChange={event => setUses(event.target.value as '1')}
         >
-          {useLimits.map(value => (
+          {numbersOfUses.map(value => (
             <option key={value} value={value}>
               {value ? t('forPeople', { count: Number(value) }) : t('forAnyNumber')}
             </option>

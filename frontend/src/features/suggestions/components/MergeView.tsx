@@ -212,10 +212,11 @@ function MergeOutcome({ merge, workspaceId, findActor }: Pick<MergeProps, 'merge
   if (merge.state === 'failed') return <FailedMerge merge={merge} findActor={findActor} />
   if (merge.state === 'stopped') return <Notice>{t('mergeStopped')}</Notice>
   const why = getMergeErrorText(merge, t)
-  const where = merge.state === 'done' ? 'draftIsOpen' : 'nothingChangesYet'
+  const placeKey = merge.state === 'done' ? 'draftIsOpen' : 'nothingChangesYet'
   return (
     <>
-      {chats ? <Notice>{chat ? rich(where, { chat }) : t('openedElsewhere')}</Notice> : null}
+      {chat ? <Notice>{rich(placeKey, { chat })}</Notice> : null}
+      {chats && !chat && merge.state === 'done' ? <Notice>{t('openedElsewhere')}</Notice> : null}
       {merge.method === 'text' ? (
         <Notice>
           {t(why ? 'byText' : 'byTextOnly')}

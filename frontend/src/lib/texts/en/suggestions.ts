@@ -25,7 +25,7 @@ const suggestions = {
   pickFirst: 'Select at least one.',
   oneAgentOnly: 'These are for different agents. Select suggestions for one agent to merge them.',
   tooManyToMerge: 'At most 20 can be merged at once.',
-  notYoursToMerge: "You can't decide on all of these.",
+  notYoursToDecide: "You can't decide on all of these.",
   mergeN_one: 'Merge {{count}}…',
   mergeN_other: 'Merge {{count}}…',
   rejectDots: 'Reject…',

@@ -25,7 +25,7 @@ const suggestions = {
   pickFirst: '至少选取一条。',
   oneAgentOnly: '这些属于不同的 Agent。只选同一个 Agent 的建议才能合并。',
   tooManyToMerge: '一次最多合并 20 条。',
-  notYoursToMerge: '其中有些不能由你决定。',
+  notYoursToDecide: '其中有些不能由你决定。',
   mergeN_one: '合并 {{count}} 条…',
   mergeN_other: '合并 {{count}} 条…',
   rejectDots: '驳回…',

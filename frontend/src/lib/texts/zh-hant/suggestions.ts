@@ -25,7 +25,7 @@ const suggestions = {
   pickFirst: '至少選取一則。',
   oneAgentOnly: '這些屬於不同的 Agent。只選同一個 Agent 的建議才能合併。',
   tooManyToMerge: '一次最多合併 20 則。',
-  notYoursToMerge: '其中有些不能由你決定。',
+  notYoursToDecide: '其中有些不能由你決定。',
   mergeN_one: '合併 {{count}} 則…',
   mergeN_other: '合併 {{count}} 則…',
   rejectDots: '駁回…',
