@@ -8,11 +8,11 @@ from events.rows import AgentRow, AgentState, ListedAgentRow, SpecRow, ToolConfi
 def build_agent_row(agent: Actor, *, state: AgentState = "idle") -> AgentRow:
     """Build the row of an agent for the actor for whom it was fetched (`get_agent_for`). Without the right `see_spec`, it has no
     prompt and no settings of tools."""
-    summary = build_agent_summary_row(agent, state=state)
+    listed = build_listed_agent_row(agent, state=state)
     spec = get_production(agent).to_row()
-    if AgentVerb.SEE_SPEC not in summary.verbs:
+    if AgentVerb.SEE_SPEC not in listed.verbs:
         spec = _hide_texts_of_publisher(spec)
-    return AgentRow(**dict(summary), spec=spec, revision=agent.revision)
+    return AgentRow(**dict(listed), spec=spec, revision=agent.revision)
 
 
 def _hide_texts_of_publisher(spec: SpecRow) -> SpecRow:
@@ -22,7 +22,7 @@ def _hide_texts_of_publisher(spec: SpecRow) -> SpecRow:
     return spec.model_copy(update={"prompt": "", "message": "", "tools": tools, "author_id": spec.agent_id})
 
 
-def build_agent_summary_row(agent: Actor, *, state: AgentState) -> ListedAgentRow:
+def build_listed_agent_row(agent: Actor, *, state: AgentState) -> ListedAgentRow:
     """Build the row of an agent in a list, for the actor for whom it was fetched (`agents_visible_to`, `get_agent_for`)."""
     return ListedAgentRow(
         actor=agent.to_row(),

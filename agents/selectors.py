@@ -10,7 +10,7 @@ from actors.models import Actor, AgentStatus
 from agents.models import AgentSpec, AgentToolConfig, Draft, DraftSnapshot, LockWaiter, build_tools_prefetch
 from agents.permissions import AgentVerb, agents_visible_to, get_agent_for
 from agents.prepared_queries import APPLIED_DRAFT
-from agents.rows import build_agent_row, build_agent_summary_row
+from agents.rows import build_agent_row, build_listed_agent_row
 from agents.specs.differences import diff
 from chats.models import Message
 from chats.permissions import ChatVerb, get_chat_for, list_readable_chats
@@ -43,10 +43,10 @@ def list_agents_with_tool(actor: Actor, tool_id: UUID) -> QuerySet[Actor]:
     return agents_visible_to(actor).filter(has_tool, workspace=tool.workspace_id)
 
 
-def build_agent_summary_rows(agents: Sequence[Actor]) -> Iterator[ListedAgentRow]:
+def build_listed_agent_rows(agents: Sequence[Actor]) -> Iterator[ListedAgentRow]:
     """Build the rows of agents in a list, for the actor for whom they were fetched. Makes one query."""
     states = _find_states([agent.pk for agent in agents], {agent.workspace_id for agent in agents})
-    return (build_agent_summary_row(agent, state=states.get(agent.pk, "idle")) for agent in agents)
+    return (build_listed_agent_row(agent, state=states.get(agent.pk, "idle")) for agent in agents)
 
 
 def get_agent_row(actor: Actor, agent_id: UUID) -> AgentRow:

@@ -88,8 +88,8 @@ def list_hosts_of_this_machine() -> frozenset[str]:
 def check_url(url: str, allow_private: Collection[str] = (), *, any_host: bool = False) -> Target:
     """Parse and check a URL of a tenant. No name is resolved. Raises `HostRefused`.
 
-    `allow_private` are `host:port` pairs that are not checked; `any_host` is for a URL of the operator. All other URLs need
-    http(s), port 80 or 443 and no user name, and an IP address must be public.
+    Every URL needs http(s), a host and no user name. The host and port of all but those of `allow_private` (`host:port`) are
+    checked, too: port 80 or 443, and a public name or IP address. `any_host`: the URL of the operator, where they are not.
     """
     parsed = _parse_url(url)
     if any_host or format_host_and_port(parsed) in allow_private:

@@ -101,7 +101,7 @@ def is_alive(pid: int) -> bool:
     return "\nState:\tZ" not in status and "\nState:\tX" not in status
 
 
-def list_processes_in(folder: Path) -> list[int]:
+def list_processes_working_in(folder: Path) -> list[int]:
     """Return the ids of running processes whose working directory is `folder`, such as those of a PostgreSQL in its data folder."""
     found = []
     for entry in Path("/proc").glob("[0-9]*"):

@@ -240,7 +240,8 @@ _ENTRIES = (
 PROVIDERS: dict[str, Provider] = {provider.name: provider for provider in _ENTRIES}
 """The providers that a workspace can choose, in the order of the form."""
 EMBEDDING_PROVIDERS: list[JsonValue] = [provider.name for provider in _ENTRIES if provider.adapter == "openai"]
-"""The names of the providers that have embeddings: those with the OpenAI protocol."""
+"""The names of the providers that the API accepts for embeddings: those with the OpenAI protocol, whether they have such a model or
+not."""
 if TYPE_CHECKING:
     from django_stubs_ext import StrPromise
 

@@ -35,7 +35,7 @@ def identify_caller(scope: Any) -> HTTPCaller:
     if scope["path"].startswith("/api/v1/") and (person or not has_credential):
         if refusal := find_refusal(bucket):
             raise refusal
-    return HTTPCaller(bucket, is_shared=person is None)
+    return HTTPCaller(bucket, is_unidentified=person is None)
 
 
 def is_upload(scope: Any) -> bool:

@@ -170,7 +170,8 @@ class ListChanged(Row):
 
 class ChatActivity(ChatActivityRow):
     """The unread count and last message of a chat for this reader. It is sent on the reader's topic after they have read the chat,
-    and on the workspace's topic after a message was posted, so that clients do not read the list of chats again."""
+    and on the workspace's topic to each participant after a message was posted, so that clients do not read the list of chats
+    again."""
 
     type: Literal["chat_activity"] = "chat_activity"
     topic: str

@@ -27,7 +27,8 @@ MAX_MATCHES = 20
 def list_readable_files(ctx: ToolContext) -> QuerySet[File]:
     """Return the files of this chat and of its workspace, the newest first. Raises `ToolError` outside a chat.
 
-    A public agent has only the files of the chat: it is in no workspace. A sub-agent has only those that it was given.
+    A public agent has only the files of the chat: it is in no workspace. A sub-agent has only the files that it was given; without
+    any, `ToolError` is raised, because its context has no chat.
     """
     if ctx.file_ids:
         return File.objects.filter(pk__in=ctx.file_ids, deleted_at=None).order_by("-created_at")

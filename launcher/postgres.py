@@ -10,7 +10,14 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from common.processes import StartError, give_to_unprivileged_user, is_root, join_last_lines, list_processes_in, spawn
+from common.processes import (
+    StartError,
+    give_to_unprivileged_user,
+    is_root,
+    join_last_lines,
+    list_processes_working_in,
+    spawn,
+)
 from launcher.server import Server, read_version
 
 MIN_MAJOR_VERSION = 16
@@ -194,10 +201,10 @@ class Postgres(Server):
     def _wait_for_earlier_server(self) -> None:
         """Wait until a server of a killed launcher has ended: two servers on one folder would destroy the data."""
         deadline = time.monotonic() + 30
-        while list_processes_in(self.data):
+        while list_processes_working_in(self.data):
             if time.monotonic() > deadline:
                 raise StartError(
-                    f"Another PostgreSQL still runs on {self.data} (process {list_processes_in(self.data)[0]})."
+                    f"Another PostgreSQL still runs on {self.data} (process {list_processes_working_in(self.data)[0]})."
                 )
             time.sleep(0.1)
         # A remaining pid file belongs to a process that has ended.

@@ -45,8 +45,8 @@ def set_llm_profile(
 ) -> LLMProfile:
     """Set the actor's own model. Runs that work for the actor use it from the next one on, where it is allowed.
 
-    `revision` is 0 if none was set before; `assign_model_settings` says what `key` null means. Raises `Forbidden` if the
-    operator does not allow it, `Invalid` (also `host_refused`), `Conflict`.
+    `revision` is 0 if none was set before. `key` null keeps the stored key if provider and `api_base` are unchanged, and deletes
+    it otherwise. Raises `Forbidden` if the operator does not allow it, `Invalid` (also `host_refused`), `Conflict`.
     """
     check_policy(provider)
     if provider == "demo":

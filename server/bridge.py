@@ -34,7 +34,7 @@ UNPREFIXED = {"content-type": "CONTENT_TYPE", "content-length": "CONTENT_LENGTH"
 
 def identify_by_ip_address(scope: HTTPScope) -> HTTPCaller:
     """Return the caller of requests from this IP address."""
-    return HTTPCaller((scope.get("client") or ("",))[0], is_shared=True)
+    return HTTPCaller((scope.get("client") or ("",))[0], is_unidentified=True)
 
 
 class Bridge:

@@ -43,11 +43,12 @@ class CpuBudget:
 class HTTPCaller:
     """The originator of a request. Requests with the same `key` share `threads_per_caller` threads and a budget.
 
-    `is_shared`: many people may have this key, such as an IP address. They get twice the threads and no common budget.
+    `is_unidentified`: the key is not that of a person, but for example an IP address, which many people may have. They get
+    twice the threads and no common budget.
     """
 
     key: Hashable
-    is_shared: bool = False
+    is_unidentified: bool = False
 
 
 class FairQueue:
@@ -75,7 +76,7 @@ class FairQueue:
 
     def charge(self, caller: HTTPCaller, seconds: float) -> None:
         """Count the CPU time of a request."""
-        if not caller.is_shared:
+        if not caller.is_unidentified:
             self._budget.charge(caller.key, seconds)
 
     async def _enter(self, caller: HTTPCaller) -> None:
@@ -121,7 +122,7 @@ class FairQueue:
         """Return the first caller whose next request may run now. If there is none, set a timer for the earliest budget."""
         waits = []
         for caller in self._waiting:
-            if self._running[caller] < self._threads_per_caller * (2 if caller.is_shared else 1):
+            if self._running[caller] < self._threads_per_caller * (2 if caller.is_unidentified else 1):
                 if not (wait := self._budget.seconds_to_wait(caller.key)):
                     return caller
                 waits.append(wait)

@@ -60,7 +60,7 @@ MAX_UPLOADS = 20
 MAX_UPLOADS_OF_CALLER = 4
 """Uploads of one caller that one process receives at the same time."""
 
-MAX_UPLOADS_OF_UNKNOWN_CALLERS = 5
+MAX_UPLOADS_OF_UNIDENTIFIED_CALLERS = 5
 """Uploads that one process receives at the same time from callers whom it cannot identify: their credentials are new to it."""
 
 UPLOAD_TIMEOUT_SECONDS = 600.0

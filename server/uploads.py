@@ -51,8 +51,8 @@ class Uploads:
             raise self._build_too_large_error()
         if self._active[caller] >= limits.MAX_UPLOADS_OF_CALLER:
             raise LimitReached("Too many of your uploads are under way.", hints=["Wait until one of them is done."])
-        unknown = sum(count for active, count in self._active.items() if active.is_shared)
-        is_full = caller.is_shared and unknown >= limits.MAX_UPLOADS_OF_UNKNOWN_CALLERS
+        unidentified = sum(count for active, count in self._active.items() if active.is_unidentified)
+        is_full = caller.is_unidentified and unidentified >= limits.MAX_UPLOADS_OF_UNIDENTIFIED_CALLERS
         if is_full or self._active.total() >= limits.MAX_UPLOADS:
             raise Unavailable("Too many uploads are under way here.", hints=["Try again in a moment."])
         self._active[caller] += 1

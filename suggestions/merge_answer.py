@@ -201,15 +201,15 @@ def _build_conflict(
     return MergeConflict(about="prompt", question=conflict.question.strip(), choices=choices, chosen=chosen)
 
 
-def _mark_lines(conflict: int, text: str, lines: list[_AnswerLine]) -> bool:
+def _mark_lines(conflict_index: int, text: str, lines: list[_AnswerLine]) -> bool:
     """Mark the first lines that have this text and are not part of another conflict. Return whether they were found.
 
-    An empty text, which deletes lines, marks none: it has no place in the prompt, and counts as found.
+    If the text is empty (the choice is to delete lines), there is nothing to mark: return true.
     """
     if not text.strip():
         return True
     # One substring search: comparing lists of lines at every index takes hours if an answer repeats a line often enough.
-    # A stored text contains no NUL, so lines of other conflicts, which become NUL here, are never found.
+    # Lines of other conflicts are replaced by NUL, which no stored text contains, so they never match.
     prompt = "".join(f"\n{line.text.strip() if line.conflict is None else NUL}" for line in lines) + "\n"
     wanted = [line.strip() for line in text.strip().split("\n")]
     position = prompt.find("\n".join(["", *wanted, ""]))
@@ -217,7 +217,7 @@ def _mark_lines(conflict: int, text: str, lines: list[_AnswerLine]) -> bool:
         return False
     start = prompt.count("\n", 0, position)
     for line in lines[start : start + len(wanted)]:
-        line.conflict = conflict
+        line.conflict = conflict_index
     return True
 
 

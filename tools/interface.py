@@ -64,7 +64,8 @@ class ToolContext:
 
     `has_outside_texts`: the system text of the run, or the description of a tool, is from outside, as knowledge pages are (FAIR8).
 
-    The run of a sub-agent has no `chat_id`, because it sees nothing of the chat but what it was given: `file_ids` are the files.
+    `chat_id` is null for a sub-agent, although its run has a chat, because it sees nothing of the chat but what it was given:
+    `file_ids` are the files.
     """
 
     actor: "Actor"

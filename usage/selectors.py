@@ -200,8 +200,8 @@ def list_budgets(actor: Actor, workspace_id: UUID) -> list[BudgetRow]:
 
 
 def _find_most_spent_balances(workspace: Workspace, person: Actor | None) -> dict[UUID, Balance]:
-    """Return for each budget the balance of the present period with the most spending. With `person`, balances of other people are
-    left out."""
+    """Return for each budget the balance of the present period that has spent most: a budget may have one for each subject (person,
+    agent or tree). With `person`, balances of other people are left out."""
     current = Q()
     for period, by_operator in product(BudgetPeriod, (False, True)):
         bounds = compute_bounds(period, get_time_zone(workspace.time_zone, by_operator=by_operator), now())

@@ -30,7 +30,7 @@ class Agents(APIView):
     @extend_schema(operation_id="list_agents", parameters=PAGE_PARAMETERS, responses=Page[ListedAgentRow])
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
         rows = selectors.list_agents(request.user, workspace_id)
-        return answer_page(request, rows, by="name", serialize=selectors.build_agent_summary_rows)
+        return answer_page(request, rows, by="name", serialize=selectors.build_listed_agent_rows)
 
     @extend_schema(operation_id="create_agent", request=NewAgentBody, responses={201: NewAgentRow})
     def post(self, request: Request, workspace_id: UUID) -> HttpResponse:
@@ -45,7 +45,7 @@ class ToolAgents(APIView):
     @extend_schema(operation_id="list_agents_with_tool", parameters=PAGE_PARAMETERS, responses=Page[ListedAgentRow])
     def get(self, request: Request, tool_id: UUID) -> HttpResponse:
         rows = selectors.list_agents_with_tool(request.user, tool_id)
-        return answer_page(request, rows, by="name", serialize=selectors.build_agent_summary_rows)
+        return answer_page(request, rows, by="name", serialize=selectors.build_listed_agent_rows)
 
 
 class OneAgent(APIView):

@@ -56,7 +56,8 @@ class SearchQuery(PageQuery):
 class MessagePageRow(Row):
     """A page of a chat's log, oldest message first. It may have fewer messages than `limit` if they are long.
 
-    `before` is the cursor of the older page, `after` of the newer one; null if there is no such page. `next` is `before` as text.
+    `before` is the cursor of the older page, `after` of the newer one; null if there is no such page. `next` is `before` as
+    text, as the cursor of every other list.
     """
 
     results: list[MessageRow]

@@ -143,7 +143,8 @@ async def run_in_thread(work: Callable[..., T], /, *args: Any, **kwargs: Any) ->
 
 def claim_due_chats(served: Iterable[UUID] = ()) -> list[tuple[UUID, UUID]]:
     """Lease the chats that this process embeds now, and return them with their workspaces: at most one of each workspace. `served`:
-    the workspaces in the order in which they had a turn; those that have waited longest come first."""
+    the workspaces that have had a turn, in that order. Chats of workspaces without a turn come first, then those whose turn was
+    longest ago."""
     at = now()
     is_due = Q(due_at__lte=at) | Q(due_at=None, chat__version__gte=F("through_version") + MIN_NEW)
     is_free = Q(lease_until=None) | Q(lease_until__lte=at)
@@ -309,7 +310,7 @@ def _cut(text: str, limit: int = MAX_TEXT_TOKENS) -> str:
 
 
 def _find_start(chat_id: UUID) -> int:
-    """Return the number after which the newest `MAX_MESSAGES` messages of a chat begin."""
+    """Return the version of the chat after which its newest `MAX_MESSAGES` messages begin; their `seq` is such a version."""
     texts = Message.objects.filter(chat=chat_id, type="TEXT_MESSAGE", metadata__isnull=True).order_by("-seq")
     older = texts.values_list("seq", flat=True)[MAX_MESSAGES : MAX_MESSAGES + 1]
     return next(iter(older), 0)
@@ -339,7 +340,7 @@ def _store(batch: EmbeddingBatch, vectors: Mapping[int, list[float]]) -> bool:
         formatted = [format_vector(vector) for vector in vectors.values()]
         with connection.cursor() as cursor:
             cursor.execute(_STORE, [batch.generation, ids, digests, formatted])
-    # If such a message was edited, the embedding of its earlier text may still be stored.
+    # A refused text has no embedding, but that of the text before an edit may still be stored.
     refused = [id for index, id in enumerate(batch.ids) if index not in vectors]
     if batch.removed or refused:
         MessageEmbedding.objects.filter(message__in=[*batch.removed, *refused]).delete()

@@ -29,8 +29,8 @@ _REVISE = "revise_prompt"
 DELEGATE = "delegate"
 _SUB_AGENT = re.compile(r"^- (?P<handle>[\w-]+): (?P<name>[^.\n]+)\.", re.M)
 """A line of the description of `delegate` (`agents/sub_agents.py`)."""
-_HAND_OVER = r"\b(?:use|call|run|ask|let|have|tell)\b|用|呼叫|調用|调用|請|请|讓|让|叫|交給|交给|問|问"
-_ORDER = r"\b(?:use|call|run|ask)\b|用|呼叫|調用|调用"
+_VERBS_BEFORE_AGENT = r"\b(?:use|call|run|ask|let|have|tell)\b|用|呼叫|調用|调用|請|请|讓|让|叫|交給|交给|問|问"
+_VERBS_BEFORE_TOOL = r"\b(?:use|call|run|ask)\b|用|呼叫|調用|调用"
 _TIME = re.compile(r"\btime (?:is it|in)\b|\bthe time\b|[幾几][點点]", re.I)
 _CITY = re.compile(r"\b(?:in|for) (?P<city>[A-Za-z][\w/]*(?: [A-Z]\w*)*)")
 _CITY_ZH = re.compile(r"(?P<city>[^\W現现在請请問问]{2,4}?)(?:現在|现在)?是?[幾几][點点]")
@@ -120,7 +120,7 @@ def find_call(conversation: DemoConversation) -> Call | None:
         return call
     for name, tool in tools.items():
         if found := re.search(
-            rf"(?:{_ORDER})\s*(?:the )?(?<!\w){re.escape(name)}(?!\w)(?P<rest>.*)", question, re.I | re.S
+            rf"(?:{_VERBS_BEFORE_TOOL})\s*(?:the )?(?<!\w){re.escape(name)}(?!\w)(?P<rest>.*)", question, re.I | re.S
         ):
             return _build_call(tool, found["rest"], question)
     if "current_time" in tools and _TIME.search(question):
@@ -138,12 +138,18 @@ def _find_task(tool: ToolSchema, question: str) -> Call | None:
     agents = [(line["handle"], line["name"]) for line in _SUB_AGENT.finditer(tool.description)]
     for handle, name in agents:
         pattern = (
-            rf"(?:{_HAND_OVER})\s*(?:the )?@?(?<!\w)(?:{re.escape(handle)}|{re.escape(name)})(?![a-z0-9_-])(?P<task>.*)"
+            rf"(?:{_VERBS_BEFORE_AGENT})\s*(?:the )?@?"
+            rf"(?<!\w)(?:{re.escape(handle)}|{re.escape(name)})(?![a-z0-9_-])(?P<task>.*)"
         )
         if found := re.search(pattern, question, re.I | re.S):
             task = re.sub(r"^\W*(?:(?:to|for|about|with|that)\b)?\s*", "", found["task"], flags=re.I).strip()
             return Call(tool, {"name": handle, "task": task or question})
-    if agents and "{" not in question and re.search(rf"(?:{_ORDER})\s*(?:the )?{DELEGATE}(?!\w)", question, re.I):
+    # A question with JSON arguments is left to `find_call`, which parses them.
+    if (
+        agents
+        and "{" not in question
+        and re.search(rf"(?:{_VERBS_BEFORE_TOOL})\s*(?:the )?{DELEGATE}(?!\w)", question, re.I)
+    ):
         return Call(tool, {"name": agents[0][0], "task": question})
     return None
 

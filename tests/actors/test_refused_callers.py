@@ -51,7 +51,7 @@ def test_a_credential_that_did_not_sign_in_has_no_person(team):
     assert ask(good | junk) == 200
     assert find_caller(scope(good | junk)["headers"]) == (team.alice.id, True)
     assert find_caller(scope(junk)["headers"]) == (None, True)
-    assert identify_caller(scope(junk)).is_shared
+    assert identify_caller(scope(junk)).is_unidentified
     assert identify_caller(scope(good)) == identify_caller(scope(good | junk, address="10.9.9.9"))
 
 
@@ -95,7 +95,7 @@ def test_anonymous_requests_of_an_address_are_refused_and_those_of_people_are_no
     with pytest.raises(LimitReached):
         identify_caller(scope({}, address=here))
     # Whoever names a credential may be a person: only the database knows.
-    assert identify_caller(scope({"X-Session-Token": "a" * 32}, address=here)).is_shared
+    assert identify_caller(scope({"X-Session-Token": "a" * 32}, address=here)).is_unidentified
     mine = credentials_of(team.alice)["cookie"]
     assert ask(mine, here) == 200
-    assert not identify_caller(scope(mine, address=here)).is_shared
+    assert not identify_caller(scope(mine, address=here)).is_unidentified

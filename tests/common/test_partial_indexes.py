@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 from django.db import connection, transaction
 
-from agents.selectors import build_agent_summary_rows, list_agents
+from agents.selectors import build_listed_agent_rows, list_agents
 from chats.models import Chat
 from chats.selectors import search_messages
 from chats.services.text_sources import classify_foreign_texts
@@ -80,8 +80,8 @@ QUERIES = {
         table="runs_run",
         index="runs_alive",
     ),
-    "build_agent_summary_rows": Query(
-        lambda team: list(build_agent_summary_rows(list(list_agents(team.alice, team.workspace.id)))),
+    "build_listed_agent_rows": Query(
+        lambda team: list(build_listed_agent_rows(list(list_agents(team.alice, team.workspace.id)))),
         table="runs_run",
         index="runs_alive",
     ),

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from common.processes import find_free_port, is_alive, list_processes_in
+from common.processes import find_free_port, is_alive, list_processes_working_in
 from launcher.home import ROOT
 from launcher.listener import open_listener
 from tests.stack import Stack
@@ -34,7 +34,7 @@ def becomes_true(condition: Callable[[], bool], seconds: float = 20) -> bool:
 
 def list_processes_below(home: Path) -> list[int]:
     """Return the live processes whose working directory is in the data folder, such as PostgreSQL's children."""
-    return [process for folder in home.glob("*") for process in list_processes_in(folder)]
+    return [process for folder in home.glob("*") for process in list_processes_working_in(folder)]
 
 
 @pytest.fixture(scope="module")

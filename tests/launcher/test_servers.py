@@ -19,7 +19,7 @@ import psycopg
 import pytest
 import redis
 
-from common.processes import StartError, is_alive, is_root, list_processes_in
+from common.processes import StartError, is_alive, is_root, list_processes_working_in
 from launcher import disk
 from launcher.disk import Disk
 from launcher.home import ROOT, RUNNING, is_locked, load_secrets, lock_home, open_home
@@ -266,7 +266,7 @@ def test_a_killed_server_recovers(home: Path) -> None:
         start_and_stop(server)
         server.start()
         assert server.child is not None
-        family = [server.child.pid, *list_processes_in(home / f"postgres-{WHEEL[0]}")]
+        family = [server.child.pid, *list_processes_working_in(home / f"postgres-{WHEEL[0]}")]
         os.kill(server.child.pid, signal.SIGKILL)
         server.child.wait()
         start_and_stop(server)

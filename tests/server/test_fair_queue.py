@@ -62,7 +62,7 @@ async def test_one_caller_gets_a_quarter_of_the_threads_while_another_is_served(
 
 
 async def test_a_shared_ip_address_gets_half_of_the_threads() -> None:
-    queue, caller = FairQueue(8, threads_per_caller=2, budget=NO_BUDGET), HTTPCaller("10.1.2.3", is_shared=True)
+    queue, caller = FairQueue(8, threads_per_caller=2, budget=NO_BUDGET), HTTPCaller("10.1.2.3", is_unidentified=True)
     async with (
         queue.wait_for_turn(caller),
         queue.wait_for_turn(caller),
@@ -99,7 +99,7 @@ async def test_a_shared_ip_address_has_no_cpu_budget() -> None:
     order: Order = []
     queue, caller = (
         FairQueue(1, threads_per_caller=1, budget=CpuBudget(0.001, 0.1)),
-        HTTPCaller("10.1.2.3", is_shared=True),
+        HTTPCaller("10.1.2.3", is_unidentified=True),
     )
     for _ in range(3):
         await execute(queue, caller, order, seconds=10.0)

@@ -73,7 +73,7 @@ async def test_a_process_receives_a_limited_number_of_uploads(monkeypatch):
 
 
 async def test_unknown_callers_together_leave_room_for_others(monkeypatch):
-    monkeypatch.setattr(limits, "MAX_UPLOADS_OF_UNKNOWN_CALLERS", 0)
+    monkeypatch.setattr(limits, "MAX_UPLOADS_OF_UNIDENTIFIED_CALLERS", 0)
     assert (await send(make_bridge(), b"x")).status == 503
     assert (await send(make_bridge(identify=lambda scope: HTTPCaller("alice")), b"x")).status == 200
 

@@ -3098,7 +3098,8 @@ export interface components {
         };
         /**
          * @description The unread count and last message of a chat for this reader. It is sent on the reader's topic after they have read the chat,
-         *     and on the workspace's topic after a message was posted, so that clients do not read the list of chats again.
+         *     and on the workspace's topic to each participant after a message was posted, so that clients do not read the list of chats
+         *     again.
          */
         ChatActivity: {
             /** Format: uuid */
@@ -4475,7 +4476,8 @@ export interface components {
         /**
          * @description A page of a chat's log, oldest message first. It may have fewer messages than `limit` if they are long.
          *
-         *     `before` is the cursor of the older page, `after` of the newer one; null if there is no such page. `next` is `before` as text.
+         *     `before` is the cursor of the older page, `after` of the newer one; null if there is no such page. `next` is `before` as
+         *     text, as the cursor of every other list.
          */
         MessagePageRow: {
             after: number | null;

@@ -164,6 +164,7 @@ export const buildItems = (input: Input): readonly Item[] => new GrowingItems().
 /** Number of rows at the end that are built again when the log changes. */
 const TAIL_LENGTH = 100
 
+/** The beginning of the log, whose items are built once; the rest is the tail. */
 interface Base {
   messages: readonly MessageRow[]
   unreadAfter: number | null
@@ -236,7 +237,7 @@ function placeSubAgents(items: readonly Item[], { byCaller }: NestedRows): Item[
   })
 }
 
-/** Extends the base by the next rows; returns null if a comparison is among them, or would have answers in the base and after it. */
+/** Extends the base to `length` rows; returns null, so that it is built anew, if a comparison is among them, or would have answers in the base and after it. */
 function extendBase(base: Base, messages: readonly MessageRow[], length: number): Base | null {
   const from = base.messages.length
   if (groupAnswers(messages.slice(from, length)).size > 0) return null

@@ -28,7 +28,7 @@ export interface Bar {
   width: number
 }
 
-/** Returns the bar of a part in the time of the run, which began at `start` and has taken `total` milliseconds. */
+/** Returns where an entry of the timeline, which began at `at`, lies in the run, which began at `start` and has taken `total` milliseconds. */
 export function computeBar(at: string, seconds: number | null, start: number, total: number): Bar {
   const left = Math.min(100, Math.max(0, ((Date.parse(at) - start) / total) * 100))
   return { left, width: Math.min(100 - left, (((seconds ?? 0) * 1000) / total) * 100) }

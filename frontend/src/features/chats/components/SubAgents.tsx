@@ -296,9 +296,11 @@ function TaskFiles({ ids }: { ids: readonly string[] }) {
   const { t } = useTexts()
   const { chatId } = useChat()
   const findFile = useFilesById(ids)
-  const files = ids.flatMap(id => {
+  const files = ids.flatMap<{ id: string; name: string | undefined }>(id => {
     const file = findFile(id)
-    return file === undefined || (file && (file.chat_id !== chatId || !file.posted)) ? [] : [{ id, name: file?.name }]
+    if (file === undefined) return [] // not read yet
+    if (file === null) return [{ id, name: undefined }] // deleted, or hidden from the reader
+    return file.chat_id !== chatId || !file.posted ? [] : [{ id, name: file.name }]
   })
   if (files.length === 0) return null
   return (

@@ -22,7 +22,7 @@ import { showToast } from '@/ui/toast'
 
 type ProviderName = BodyOf<'/api/v1/workspaces/{workspace_id}/embedding-model', 'put'>['provider']
 
-/** The providers with embeddings, and the usual model of each. */
+/** The providers that the form offers, and the usual embedding model of each. */
 const usualModels: Partial<Record<ProviderName, string>> = {
   openai: 'text-embedding-3-small',
   mistral: 'mistral-embed',
