@@ -44,7 +44,7 @@ def find_consent(tool: Tool, policy: Policy, ctx: ToolContext, *, chat_id: UUID,
         foreign = classify_foreign_texts(chat_id, agent_id=ctx.actor.pk, workspace_id=workspace_id, person_id=person_id)
         if ctx.actor.workspace_id != workspace_id or ctx.has_outside_texts:
             foreign = "outside"  # also for a public agent that does a task here and is not in the chat
-        elif ctx.chat_id is None:
+        elif ctx.chat_id is None:  # a sub-agent, whose task is a text of another agent
             foreign = foreign or "others"
         reason = foreign or reason
     if reason is not None:

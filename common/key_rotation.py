@@ -10,11 +10,11 @@ from common.secrets import DecryptionFailed, is_under_newest_key, reencrypt
 
 
 def rotate_keys(*, batch: int = 200) -> Iterator[tuple[int, int]]:
-    """Encrypt all stored keys and credentials with the newest of `SECRET_KEYS` (SEC18): the column that each table names as its
+    """Encrypt all stored secrets with the newest of `SECRET_KEYS` (SEC18): the column that each table names as its
     `ENCRYPTED_COLUMN`.
 
-    Yield after each batch the number of keys that were encrypted, and of keys that none of `SECRET_KEYS` decrypts. Keys that
-    the newest of `SECRET_KEYS` decrypts are skipped, so the rotation can be interrupted and repeated. A key that is set
+    Yield after each batch the number of secrets that were encrypted, and of those that none of `SECRET_KEYS` decrypts. Secrets
+    that the newest of `SECRET_KEYS` decrypts are skipped, so the rotation can be interrupted and repeated. A secret that is set
     during the rotation is not overwritten.
     """
     for table in apps.get_models():

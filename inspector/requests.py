@@ -30,6 +30,7 @@ def get_sent_request(actor: Actor, run_id: UUID, request_id: UUID) -> SentReques
     read. Raises `NotFound`, `Forbidden`.
     """
     run = get_run_for(actor, run_id, ChatVerb.READ_REQUESTS)
+    # All requests of the run, because each is stored as its difference to an earlier one.
     calls = list(LLMCall.objects.filter(run_id=run.id).order_by("pk").only("step_number", "attempt", "request"))
     call = LLMCall.objects.filter(run_id=run.id, pk=request_id).first()
     if call is None:

@@ -63,7 +63,7 @@ def _find_reached(chat: Chat, author: Actor, agents: Sequence[Actor], window: ti
 
 
 def _count_wakes(chat: Chat, author: Actor, agents: Sequence[Actor], since: datetime) -> Counter[UUID]:
-    """Return how often each of these agents and the author have woken each other since then."""
+    """Return for each of these agents how often the author has woken it or been woken by it since then."""
     ids = {agent.id for agent in agents}
     counts: Counter[UUID] = Counter()
     is_of_pair = Q(woken_by=author, agent__in=ids) | Q(agent=author, woken_by__in=ids)

@@ -1,6 +1,7 @@
 /** The steps and the progress of a merge. Pure functions. */
 import type { MergeRow } from '@/api'
 
+/** The last step opens the draft with the result. */
 const stepNames = ['read', 'merging', 'conflicts', 'opens'] as const
 export type StepName = (typeof stepNames)[number]
 export type StepState = 'done' | 'now' | 'failed' | 'todo'
