@@ -34,16 +34,16 @@ def build_public_content(content: SpecContent) -> SpecContent:
 
 def build_tool_rows(content: SpecContent) -> list[DirectoryToolRow]:
     """Return the rows of the tools that a public agent has, in order."""
-    return build_tool_rows_of_many([content.tools])[0]
+    return build_tool_rows_of_specs([content.tools])[0]
 
 
-def build_tool_rows_of_many(specs: Sequence[Sequence[ToolUse]]) -> list[list[DirectoryToolRow]]:
+def build_tool_rows_of_specs(specs: Sequence[Sequence[ToolUse]]) -> list[list[DirectoryToolRow]]:
     """Return the rows of `build_tool_rows` for the tools of several specs. Makes one query at most."""
     names = {use.tool for uses in specs for use in uses}
-    named = get_tools(None, names) | find_agent_tools(names)
+    tools_by_name = get_tools(None, names) | find_agent_tools(names)
     rows = []
     for uses in specs:
-        tools = _select_public_tools(uses, named)
+        tools = _select_public_tools(uses, tools_by_name)
         enabled = [tools[use.tool] for use in uses if use.is_enabled and use.tool in tools]
         rows.append(
             [DirectoryToolRow(name=one.name, description=one.description, effect=one.effect) for one in enabled]
@@ -108,9 +108,13 @@ def _find_public_tools(content: SpecContent) -> dict[str, Tool]:
     return _select_public_tools(content.tools, list_named_tools(None, content))
 
 
-def _select_public_tools(uses: Sequence[ToolUse], named: Mapping[str, Tool]) -> dict[str, Tool]:
-    """Return those of the tools in use that work in every workspace, by name. `named`: the tools of these names that exist."""
-    tools = {use.tool: named[use.tool] for use in uses if use.tool in named and use.tool not in UNPUBLISHED_TOOLS}
+def _select_public_tools(uses: Sequence[ToolUse], tools_by_name: Mapping[str, Tool]) -> dict[str, Tool]:
+    """Return those of the tools in use that work in every workspace, by name. `tools_by_name`: all tools that exist."""
+    tools = {
+        use.tool: tools_by_name[use.tool]
+        for use in uses
+        if use.tool in tools_by_name and use.tool not in UNPUBLISHED_TOOLS
+    }
     if not any(_is_shipped(handle) for use in uses for handle in _list_sub_agents(use)):
         tools.pop(Delegate.name, None)
     return tools

@@ -41,7 +41,7 @@ from events.rows import (
     TakedownRow,
     TypicalReplyRow,
 )
-from publishing.content import build_tool_rows, build_tool_rows_of_many, list_unpublished_tools
+from publishing.content import build_tool_rows, build_tool_rows_of_specs, list_unpublished_tools
 from publishing.models import AgentUse, Listing
 from publishing.permissions import (
     PUBLIC,
@@ -118,7 +118,7 @@ def build_directory_rows(agents: Sequence[Any]) -> list[DirectoryRow]:
     tools: dict[UUID, list[ToolUse]] = {agent.current_spec_id: [] for agent in agents}
     for config in AgentToolConfig.objects.filter(spec__in=tools):
         tools[config.spec_id].append(ToolUse.model_validate(config.as_tool_use_fields()))
-    tool_rows = build_tool_rows_of_many([tools[agent.current_spec_id] for agent in agents])
+    tool_rows = build_tool_rows_of_specs([tools[agent.current_spec_id] for agent in agents])
     return [DirectoryRow(**_build_row_fields(agent, rows)) for agent, rows in zip(agents, tool_rows, strict=True)]
 
 
@@ -381,8 +381,8 @@ def list_affected_agents(agent: Actor) -> QuerySet[Actor]:
 
 
 def list_concerned_workspaces(agent: Actor, *, before: datetime) -> QuerySet[Any, Any]:
-    """Return the ids of the workspaces, besides the publisher, whose people are notified of a version or the takedown of a public
-    agent: it was in chats there before that time, or is a tool of an agent that is theirs or that they have published."""
+    """Return the ids of the workspaces, other than the publisher's, whose people are notified of a version or the takedown of a
+    public agent: it was in chats there before that time, or an agent that they own or have published calls it."""
     in_chats = ChatActor.objects.filter(actor=agent, ended_at=None, joined_at__lt=before)
     callers = list_agents_that_call(agent.pk).annotate(owner=Coalesce("workspace", "published_by_workspace"))
     is_concerned = Q(pk__in=in_chats.values("chat__workspace")) | Q(pk__in=callers.values("owner"))

@@ -67,7 +67,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
             await self.close()  # not accepted yet: the handshake is answered with 403
             return
         try:
-            found = await hub.find_sign_in(handshake.session_key) if handshake.session_key else None
+            found = await hub.find_sign_in(handshake.credential) if handshake.credential else None
         except Exception as error:  # noqa: BLE001 -- logged by `not_opened`, which limits the number of log lines
             not_opened.warn(repr(error))
             await self.close_with_code(TRY_LATER)

@@ -22,9 +22,9 @@ from realtime.rights import SocketSignIn
 
 @dataclass(frozen=True, slots=True)
 class Handshake:
-    """The credential of a handshake, and whether its origin is allowed. `session_key`: a session key, an API token or null."""
+    """The credential of a handshake, and whether its origin is allowed. `credential`: a session key, an API token or null."""
 
-    session_key: str | None
+    credential: str | None
     is_allowed: bool
 
 
@@ -34,12 +34,12 @@ def read_handshake(headers: Iterable[tuple[bytes, bytes]]) -> Handshake:
     if (text := parse_bearer_token(values.get("authorization", ""))) is not None:
         return Handshake(text if text.startswith(TOKEN_PREFIX) else None, is_allowed=True)
     if key := values.get("x-session-token"):
-        return Handshake(_parse_session_key(key), is_allowed=True)
+        return Handshake(_parse_credential(key), is_allowed=True)
     key = parse_cookie(values.get("cookie", "")).get(settings.SESSION_COOKIE_NAME, "")
-    return Handshake(_parse_session_key(key), _is_allowed_origin(values.get("origin", ""), values.get("host", "")))
+    return Handshake(_parse_credential(key), _is_allowed_origin(values.get("origin", ""), values.get("host", "")))
 
 
-def _parse_session_key(key: str) -> str | None:
+def _parse_credential(key: str) -> str | None:
     """Return the key if it has the form of a session key. An API token is valid only in its own header, as in REST."""
     return key if is_session_key(key) else None
 

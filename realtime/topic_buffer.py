@@ -63,8 +63,7 @@ class Subscriber(Protocol):
 class Subscription:
     """The subscription of a socket to a topic. Frames are buffered until the reply is sent, and are sent after it in order.
 
-    `version` is the last version that was sent to the socket; until the reply is sent, the version of the buffer when the socket
-    subscribed.
+    `version` is the last version that was sent to the socket; before the reply, that of the buffer when the socket subscribed.
     """
 
     __slots__ = ("_buffered", "subscriber", "topic", "version")

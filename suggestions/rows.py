@@ -1,4 +1,4 @@
-"""The rows of suggestions and merges in the API, for one viewer."""
+"""The rows of suggestions and merges in the API, for one reader."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from suggestions.permissions import SuggestionVerb, compute_suggestion_verbs, is
 
 
 @dataclass(frozen=True)
-class Viewer:
+class Reader:
     """The actor for whom rows are built, and what the rows need.
 
     That is the actor's rights by agent, the titles of the chats that the actor may read, and the ids of unused suggestions by
@@ -26,18 +26,18 @@ class Viewer:
     unused_by_merge: Mapping[UUID, list[UUID]] = field(default_factory=dict)
 
 
-def build_listed_row(suggestion: Suggestion, viewer: Viewer) -> ListedSuggestionRow:
+def build_listed_row(suggestion: Suggestion, reader: Reader) -> ListedSuggestionRow:
     """Build the row of a suggestion in a list. The suggestion must be fetched with `select_row_fields`."""
     verbs = compute_suggestion_verbs(
-        suggestion, viewer.actor, viewer.verbs_by_agent.get(suggestion.agent_id, frozenset())
+        suggestion, reader.actor, reader.verbs_by_agent.get(suggestion.agent_id, frozenset())
     )
     return ListedSuggestionRow(
         id=suggestion.id,
         workspace_id=suggestion.workspace_id,
         agent=suggestion.agent.to_row(),
         author=suggestion.author.to_row(),
-        chat_id=suggestion.chat_id if suggestion.chat_id in viewer.chat_titles else None,
-        chat_title=viewer.chat_titles.get(suggestion.chat_id),
+        chat_id=suggestion.chat_id if suggestion.chat_id in reader.chat_titles else None,
+        chat_title=reader.chat_titles.get(suggestion.chat_id),
         base_version=suggestion.base.version,
         production=get_production(suggestion.agent).version,
         touches=suggestion.touches,
@@ -56,12 +56,12 @@ def build_listed_row(suggestion: Suggestion, viewer: Viewer) -> ListedSuggestion
     )
 
 
-def build_suggestion_row(suggestion: Suggestion, viewer: Viewer) -> SuggestionRow:
+def build_suggestion_row(suggestion: Suggestion, reader: Reader) -> SuggestionRow:
     """Build the row of a suggestion with its content. The suggestion must be fetched with `select_row_fields`."""
-    return SuggestionRow(**dict(build_listed_row(suggestion, viewer)), content=suggestion.content)
+    return SuggestionRow(**dict(build_listed_row(suggestion, reader)), content=suggestion.content)
 
 
-def build_merge_row(merge: Merge, viewer: Viewer) -> MergeRow:
+def build_merge_row(merge: Merge, reader: Reader) -> MergeRow:
     """Build the row of a merge. The merge must be fetched with `select_merge_row_fields`."""
     run = merge.run
     stamp = Stamp.model_validate(run.stamp) if run and run.stamp else None
@@ -69,10 +69,10 @@ def build_merge_row(merge: Merge, viewer: Viewer) -> MergeRow:
         id=merge.id,
         workspace_id=merge.workspace_id,
         agent_id=merge.agent_id,
-        chat_id=merge.chat_id if merge.chat_id in viewer.chat_titles else None,
+        chat_id=merge.chat_id if merge.chat_id in reader.chat_titles else None,
         by=merge.by.to_row(),
         suggestion_ids=merge.chosen,
-        unused_ids=viewer.unused_by_merge.get(merge.id, []),
+        unused_ids=reader.unused_by_merge.get(merge.id, []),
         state=_get_state(merge),
         method=merge.method or None,
         base_version=merge.base.number,

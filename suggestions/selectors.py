@@ -17,7 +17,7 @@ from chats.selectors import load_titles
 from common.paging import PageQuery, get_page
 from events.rows import ListedSuggestionRow, MergeRow, SuggestionDetailRow, SuggestionRow, SuggestionState
 from suggestions.models import Merge, Suggestion
-from suggestions.rows import Viewer, build_listed_row, build_merge_row, build_suggestion_row
+from suggestions.rows import Reader, build_listed_row, build_merge_row, build_suggestion_row
 from workspaces.models import Workspace
 
 
@@ -47,8 +47,8 @@ def list_suggestion_rows(
     """Return a page of suggestions, newest first, and the cursor of the next page. Makes three queries, and two for
     titles."""
     page, cursor = get_page(select_row_fields(suggestions).defer("content"), query, by="-created_at")
-    viewer = _build_viewer(actor, page)
-    return [build_listed_row(suggestion, viewer) for suggestion in page], cursor
+    reader = _build_reader(actor, page)
+    return [build_listed_row(suggestion, reader) for suggestion in page], cursor
 
 
 def list_merge_rows(actor: Actor, merges: Sequence[Merge]) -> list[MergeRow]:
@@ -57,15 +57,15 @@ def list_merge_rows(actor: Actor, merges: Sequence[Merge]) -> list[MergeRow]:
     rows = Suggestion.objects.filter(merge__in=[merge.pk for merge in merges], state=SuggestionState.UNUSED)
     for merge_id, pk in rows.order_by("pk").values_list("merge_id", "pk"):
         unused[merge_id].append(pk)
-    viewer = replace(_build_viewer(actor, merges), unused_by_merge=unused)
-    return [build_merge_row(merge, viewer) for merge in merges]
+    reader = replace(_build_reader(actor, merges), unused_by_merge=unused)
+    return [build_merge_row(merge, reader) for merge in merges]
 
 
-def _build_viewer(actor: Actor, rows: Iterable[Suggestion] | Iterable[Merge]) -> Viewer:
+def _build_reader(actor: Actor, rows: Iterable[Suggestion] | Iterable[Merge]) -> Reader:
     agents = agents_visible_to(actor).filter(pk__in={row.agent_id for row in rows})
     chats = list(list_readable_chats(actor).filter(pk__in={row.chat_id for row in rows}))
     load_titles(actor, chats)
-    return Viewer(
+    return Reader(
         actor=actor,
         verbs_by_agent={agent.pk: compute_agent_verbs(agent) for agent in agents},
         chat_titles={chat.pk: chat.shown_title for chat in chats},
@@ -75,7 +75,7 @@ def _build_viewer(actor: Actor, rows: Iterable[Suggestion] | Iterable[Merge]) ->
 def get_suggestion_row(actor: Actor, id: UUID) -> SuggestionRow:
     """Return the current row. The caller has checked that the actor may see it."""
     suggestion = select_row_fields(Suggestion.objects.all()).get(pk=id)
-    return build_suggestion_row(suggestion, _build_viewer(actor, [suggestion]))
+    return build_suggestion_row(suggestion, _build_reader(actor, [suggestion]))
 
 
 def select_merge_row_fields(rows: QuerySet[Merge]) -> QuerySet[Merge]:
@@ -98,7 +98,7 @@ def get_suggestion_detail(actor: Actor, id: UUID) -> SuggestionDetailRow:
     base, production = specs[suggestion.base_id], specs[suggestion.agent.current_spec_id]
     content = suggestion.parse_content()
     return SuggestionDetailRow(
-        suggestion=build_suggestion_row(suggestion, _build_viewer(actor, [suggestion])),
+        suggestion=build_suggestion_row(suggestion, _build_reader(actor, [suggestion])),
         base=base.to_row(),
         production=production.to_row(),
         against_base=diff(base.content(), content),

@@ -31,8 +31,7 @@ def get_policies(workspace_id: UUID) -> dict[str, Policy]:
 def get_tools(workspace_id: UUID | None, names: Iterable[str]) -> dict[str, Tool]:
     """Return the tools of these names that exist: system tools, and those of the workspace, also if they are off.
 
-    Makes no query if all are system tools. `workspace_id` is null for an agent without a workspace, and for an agent that works in
-    a workspace of others: they have system tools only.
+    Makes no query if all are system tools. `workspace_id` is null for a public agent: it has system tools only.
     """
     names = list(names)
     tools = {name: registry[name] for name in names if name in registry}

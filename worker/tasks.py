@@ -7,7 +7,7 @@ from uuid import UUID
 from celery import shared_task
 
 from common.errors import AppError
-from embeddings.services import embed_due_chats, request_embeddings
+from embeddings.services import embed_due_chats, mark_chat_due
 from llm.endpoints import build_test_endpoint
 from llm.model_tests import find_model_test, run_model_test, save_model_test
 from llm.protocol import ModelTestResult
@@ -77,7 +77,7 @@ def embed_messages(chat_id: str = "", person_id: str | None = None) -> None:
     """Start to embed the messages of long chats on the engine of this process. Do not wait for it. `chat_id`: that of a chat that
     was not embedded before, with the person for whom that is done."""
     if chat_id:
-        request_embeddings(UUID(chat_id), UUID(person_id) if person_id else None)
+        mark_chat_due(UUID(chat_id), UUID(person_id) if person_id else None)
     if engine := get_engine():
         engine.run_soon(embed_due_chats, name="embedding of messages")
 

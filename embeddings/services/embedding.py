@@ -94,8 +94,9 @@ class EmbeddingBatch:
     removed: list[UUID] = field(default_factory=list)
 
 
-def request_embeddings(chat_id: UUID, person_id: UUID | None) -> None:
-    """Have the messages of a chat embedded, for this person. Nothing happens in a workspace without an embedding model."""
+def mark_chat_due(chat_id: UUID, person_id: UUID | None) -> None:
+    """Note that the messages of a chat are to be embedded now, for this person. Nothing happens in a workspace without an embedding
+    model."""
     if not EmbeddingModel.objects.filter(workspace__chats=chat_id).exists():
         return
     due = {"due_at": now(), "person_id": person_id}
@@ -104,7 +105,7 @@ def request_embeddings(chat_id: UUID, person_id: UUID | None) -> None:
         EmbeddedChat.objects.filter(pk=row.pk, due_at=None).update(**due)
 
 
-def request_embeddings_on_commit(chat_id: UUID, person_id: UUID | None) -> None:
+def send_embedding_task_on_commit(chat_id: UUID, person_id: UUID | None) -> None:
     """Send the task that embeds the messages of a chat when this transaction is committed. If it is lost, the next run sends it."""
     arguments = [str(chat_id), str(person_id) if person_id else None]
     send = partial(current_app.send_task, "worker.tasks.embed_messages", arguments)

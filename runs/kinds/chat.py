@@ -21,7 +21,7 @@ from common.writing import RowUpdate
 from context.log_entries import build_participant
 from context.services import record_strategy, request_summary_on_commit
 from context.transcript import ChatContext, LogEntry, build_system_text, build_transcript, count_texts
-from embeddings.services import request_embeddings_on_commit
+from embeddings.services import send_embedding_task_on_commit
 from events.payloads import ContextStrategy, MemoryScope, SystemMessageType
 from files.pages import READ_PAGES, build_pages_text
 from llm.context_window import find_context_limit, get_context_budget
@@ -414,7 +414,7 @@ def record_context(run: Run) -> list[Message]:
     if run.earlier_context.needs_summary:
         request_summary_on_commit(run.get_chat_id(), run.on_behalf_of_id, run.earlier_context.budget)
     if run.earlier_context.needs_embeddings:
-        request_embeddings_on_commit(run.get_chat_id(), run.on_behalf_of_id)
+        send_embedding_task_on_commit(run.get_chat_id(), run.on_behalf_of_id)
     if not run.earlier_context.is_new or run.earlier_context.facts is None:
         return []
     return [record_strategy(run.get_chat_id(), run.agent, run.earlier_context.facts.strategy, run_id=run.id)]

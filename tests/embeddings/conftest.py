@@ -60,7 +60,7 @@ def embed_all():
 
 
 def embed_chat(team, chat=None):
-    embeddings.request_embeddings((chat or team.chat).id, team.alice.id)
+    embeddings.mark_chat_due((chat or team.chat).id, team.alice.id)
     embed_all()
 
 

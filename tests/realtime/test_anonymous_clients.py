@@ -39,7 +39,7 @@ def headers(cookie):
 @pytest.mark.parametrize("key", BAD_KEYS)
 def test_FAIR7_a_malformed_session_key_is_not_looked_up(key):
     asked = read_handshake(headers(key))
-    assert (asked.session_key, asked.is_allowed) == (None, True)
+    assert (asked.credential, asked.is_allowed) == (None, True)
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ export async function moveInTree(
 }
 
 /** Moves an agent out of its parent, or under the sibling before it, if there is one. */
-export async function moveInTreeByKey(
+export async function moveInTreeByArrow(
   client: QueryClient,
   workspaceId: string,
   agents: readonly ListedAgentRow[],

@@ -35,8 +35,8 @@ export function useAgentDrag(workspaceId: string, agents: readonly ListedAgentRo
     if (!event.altKey || (event.key !== 'ArrowLeft' && event.key !== 'ArrowRight')) return
     event.preventDefault()
     const to = event.key === 'ArrowLeft' ? 'left' : 'right'
-    const { moveInTreeByKey } = await loadMoveInTree()
-    await moveInTreeByKey(client, workspaceId, agents, id, to)
+    const { moveInTreeByArrow } = await loadMoveInTree()
+    await moveInTreeByArrow(client, workspaceId, agents, id, to)
   }
   const getTargetProps = (id: string) => ({
     'data-target': (target === id && dragged !== id) || undefined,
