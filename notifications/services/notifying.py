@@ -33,10 +33,7 @@ def notify(
         members = members.exclude(pk=actor.pk)
     notified = list(members.filter(pk__in=people).order_by("pk").values_list("pk", flat=True))
     fields |= {"event": event, "type": type, "workspace_id": workspace_id, "actor_name": actor.name if actor else ""}
-    for start in range(0, len(notified), NOTIFIED_AT_ONCE):
-        _insert(
-            [Notification(person_id=person_id, **fields) for person_id in notified[start : start + NOTIFIED_AT_ONCE]]
-        )
+    _insert([Notification(person_id=person_id, **fields) for person_id in notified])
     return notified
 
 
@@ -81,12 +78,12 @@ def _insert(notifications: Sequence[Notification]) -> None:
 
     The callers sort the notifications by person, so that two calls cannot deadlock.
     """
-    if not notifications:
-        return
-    insert(notifications, ignore_conflicts=True)
-    notified = [notification.person_id for notification in notifications]
-    _delete_old(notified)
-    publish_list_changed(notified, "notifications")
+    for start in range(0, len(notifications), NOTIFIED_AT_ONCE):
+        batch = notifications[start : start + NOTIFIED_AT_ONCE]
+        insert(batch, ignore_conflicts=True)
+        notified = [notification.person_id for notification in batch]
+        _delete_old(notified)
+        publish_list_changed(notified, "notifications")
 
 
 def _delete_old(people: list[UUID]) -> None:
