@@ -231,17 +231,34 @@ function OpenFile({ id, listed, me, ...rest }: OpenFileProps) {
     return <FileDetail row={row} remove={mayDelete ? remove : null} {...rest} />
   }
   return (
-    <aside className={cx(layout.panel, styles.detail)}>
+    <FilePanel onClose={onClose}>
+      {isMissing ? <EmptyState icon={FileX} title={t('files.missing')} /> : <Loading query={query} />}
+    </FilePanel>
+  )
+}
+
+interface FilePanelProps {
+  name?: string
+  /** Buttons before the one that closes the panel. */
+  actions?: ReactNode
+  children: ReactNode
+  onClose(): void
+}
+
+function FilePanel({ name, actions, children, onClose }: FilePanelProps) {
+  const { t } = useTexts()
+  return (
+    <aside className={cx(layout.panel, styles.detail)} aria-label={name}>
       <header className={layout.bar}>
+        {name ? <h2 className="cut">{name}</h2> : null}
         <span className="end">
+          {actions}
           <IconButton label={t('close')} onClick={onClose}>
             <X className="i" />
           </IconButton>
         </span>
       </header>
-      <div className={cx(layout.page, layout.pad)}>
-        {isMissing ? <EmptyState icon={FileX} title={t('files.missing')} /> : <Loading query={query} />}
-      </div>
+      <div className={cx(layout.page, layout.pad)}>{children}</div>
     </aside>
   )
 }
@@ -258,29 +275,26 @@ function FileDetail({ row, workspace, remove, renderPlace, onClose }: FileDetail
   const { t } = useTexts()
   const [isAsked, setAsked] = useState(false)
   return (
-    <aside className={cx(layout.panel, styles.detail)} aria-label={row.name}>
-      <header className={layout.bar}>
-        <h2 className="cut">{row.name}</h2>
-        <span className="end">
+    <FilePanel
+      name={row.name}
+      onClose={onClose}
+      actions={
+        <>
           <DownloadLink id={row.id} name={row.name} />
           {remove ? (
             <IconButton label={t('files.delete')} onClick={() => setAsked(true)}>
               <Trash2 className="i" />
             </IconButton>
           ) : null}
-          <IconButton label={t('close')} onClick={onClose}>
-            <X className="i" />
-          </IconButton>
-        </span>
-      </header>
-      <div className={cx(layout.page, layout.pad)}>
-        {row.has_thumbnail ? <img src={thumbnailUrlOf(row.id)} alt={row.name} className={styles.picture} /> : null}
-        <p className="muted sm">
-          {factsOf(row, t).join(' · ')} · {renderPlace(row)}
-          {row.chat_id ? ` · ${t('files.canSee')}` : null}
-        </p>
-        {row.kind === 'image' || row.kind === 'other' ? null : <FileText workspaceId={workspace.id} id={row.id} />}
-      </div>
+        </>
+      }
+    >
+      {row.has_thumbnail ? <img src={thumbnailUrlOf(row.id)} alt={row.name} className={styles.picture} /> : null}
+      <p className="muted sm">
+        {factsOf(row, t).join(' · ')} · {renderPlace(row)}
+        {row.chat_id ? ` · ${t('files.canSee')}` : null}
+      </p>
+      {row.kind === 'image' || row.kind === 'other' ? null : <FileText workspaceId={workspace.id} id={row.id} />}
       <ConfirmDialog
         open={isAsked}
         onOpenChange={setAsked}
@@ -295,7 +309,7 @@ function FileDetail({ row, workspace, remove, renderPlace, onClose }: FileDetail
           })
         }
       />
-    </aside>
+    </FilePanel>
   )
 }
 
