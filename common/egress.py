@@ -88,8 +88,8 @@ def list_hosts_of_this_machine() -> frozenset[str]:
 def check_url(url: str, allow_private: Collection[str] = (), *, any_host: bool = False) -> Target:
     """Parse and check a URL of a tenant. No name is resolved. Raises `HostRefused`.
 
-    Every URL needs http(s), a host and no user name. The host and port of all but those of `allow_private` (`host:port`) are
-    checked, too: port 80 or 443, and a public name or IP address. `any_host`: the URL of the operator, where they are not.
+    Every URL needs http(s), a host and no user name. It also needs port 80 or 443, and a public name or IP address, unless its
+    `host:port` is in `allow_private` or `any_host` is true (a URL that the operator has set).
     """
     parsed = _parse_url(url)
     if any_host or format_host_and_port(parsed) in allow_private:

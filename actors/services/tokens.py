@@ -88,7 +88,7 @@ def revoke_tokens(actor: Actor, person_id: UUID, *, as_operator: bool = False) -
 
 
 def revoke_tokens_of_maker(maker: Actor, workspace_id: UUID | None = None, *, by: Actor) -> None:
-    """Revoke the tokens that a person made for agents of a workspace, in which they are no editor any more; null: of all."""
+    """Revoke the tokens that a person made for agents: those of a workspace in which they are no editor any more, or all."""
     tokens = ApiToken.unrevoked.filter(created_by=maker)
     for token in tokens.filter(actor__workspace=workspace_id) if workspace_id else tokens:
         _revoke(token, by)

@@ -201,8 +201,8 @@ def _replace_conflict(lines: list[_Line], conflict: _PromptConflict, texts: list
 def _group_lines(lines: list[_Line], conflicts: list[_PromptConflict]) -> list[Segment]:
     """Return the segments of a prompt: its lines, grouped by contributors and conflict.
 
-    Every line but the last ends with a line feed. A deletion in a conflict is an empty segment; others are
-    left out.
+    Every line but the last ends with a line feed. A deletion in a conflict is an empty segment; other
+    deletions are left out.
     """
     lines = [line for line in lines if line.text is not None or line.conflict]
     last = max(index for index, line in enumerate(lines) if line.text is not None)

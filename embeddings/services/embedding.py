@@ -208,8 +208,8 @@ async def _embed_texts(batch: EmbeddingBatch) -> dict[int, list[float]]:
             raise
     await _request_vectors(batch, [PROBE])
     texts = [_cut(text, SHORT_TEXT_TOKENS) for text in batch.texts]
-    # A single text that was short already would be refused again.
     vectors: dict[int, list[float]] = {}
+    # A single text that was short already would be refused again.
     pending = _halve(list(range(len(texts)))) if len(texts) > 1 or texts != batch.texts else []
     refused = 0
     while pending:
