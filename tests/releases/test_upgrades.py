@@ -1,7 +1,6 @@
 """`migrate` upgrades the database of every release, whose rows can then be read and changed."""
 
 import re
-from collections.abc import Iterator
 
 import pytest
 from django.core.management import call_command
@@ -20,29 +19,6 @@ from tests.chaos import IS_CHAOS
 from tests.releases import RELEASES, load_release, migrate_to_release
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def empty_database() -> Iterator[None]:
-    """A database without tables, in place of the test's own."""
-    own = connection.settings_dict["NAME"]
-    name = f"{own}_release"
-    with connection.cursor() as cursor:
-        cursor.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
-        cursor.execute(f'CREATE DATABASE "{name}"')
-    _connect(name)
-    yield
-    _connect(own)
-    with connection.cursor() as cursor:
-        cursor.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
-
-
-def _connect(name: str) -> None:
-    connection.close()
-    # Its connections are to the database of before.
-    connection.close_pool()  # type: ignore[attr-defined]  # of PostgreSQL
-    connection.settings_dict["NAME"] = name
-    connection.connect()
 
 
 def test_there_is_a_release_to_upgrade():
