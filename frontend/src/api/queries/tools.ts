@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
 import { rest, unwrap } from '../client'
 import type { BodyOf, ToolEffect, ToolJobRow, ToolPolicy } from '../types'
@@ -178,17 +178,35 @@ async function waitForJob(workspaceId: string, started: ToolJobRow, signal: Abor
   return job
 }
 
-/** Has a worker read an OpenAPI document, by its URL or its text. */
-export const readOpenApiDocument = async (workspaceId: string, source: string, signal: AbortSignal) => {
-  const isUrl = /^https?:\/\/\S+$/.test(source)
-  const body = isUrl ? { url: source, text: '' } : { url: '', text: source }
-  const job = await unwrap(
-    rest.POST('/api/v1/workspaces/{workspace_id}/openapi-documents', {
-      params: { path: { workspace_id: workspaceId } },
-      body,
-    }),
-  )
-  return waitForJob(workspaceId, job, signal)
+/**
+ * Has a worker read an OpenAPI document, by its URL or its text. Its result is no longer waited for when another one is
+ * read, `reset` is called, or the component is unmounted.
+ */
+export function useReadOpenApiDocument(workspaceId: string) {
+  const aborter = useRef<AbortController | null>(null)
+  useEffect(() => () => aborter.current?.abort(), [])
+  // Not `useAction`: another document may be read while the first one is.
+  const mutation = useMutation({
+    mutationFn: async (source: string) => {
+      aborter.current?.abort()
+      const controller = new AbortController()
+      aborter.current = controller
+      const isUrl = /^https?:\/\/\S+$/.test(source)
+      const body = isUrl ? { url: source, text: '' } : { url: '', text: source }
+      const job = await unwrap(
+        rest.POST('/api/v1/workspaces/{workspace_id}/openapi-documents', {
+          params: { path: { workspace_id: workspaceId } },
+          body,
+        }),
+      )
+      return waitForJob(workspaceId, job, controller.signal)
+    },
+  })
+  const reset = () => {
+    aborter.current?.abort()
+    mutation.reset()
+  }
+  return { ...mutation, reset }
 }
 
 /** Has a worker call a tool once, and waits for the result while the component is mounted. */

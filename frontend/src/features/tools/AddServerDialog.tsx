@@ -27,38 +27,39 @@ const mcpTexts: ServerTexts<McpServerInput['auth']> = {
   url: 'mcp.url',
 }
 
+interface ServerFormProps {
+  workspaceId: string
+  onClose(): void
+}
+
 /** The dialog that adds an HTTP server, whose tools editors describe in a form. */
 export function AddHttpServerDialog({ workspaceId, open, onOpenChange }: AddServerDialogProps) {
   const { t } = useTexts()
-  const add = useAddHttpServer(workspaceId)
   return (
     <Dialog open={open} onOpenChange={onOpenChange} title={t('tools.http.title')} description={t('tools.http.hint')}>
-      <Form
-        add={add}
-        empty={emptyHttpServer}
-        texts={httpTexts}
-        action="tools.http.action"
-        onClose={() => onOpenChange(false)}
-      />
+      <HttpServerForm workspaceId={workspaceId} onClose={() => onOpenChange(false)} />
     </Dialog>
   )
+}
+
+function HttpServerForm({ workspaceId, onClose }: ServerFormProps) {
+  const add = useAddHttpServer(workspaceId)
+  return <Form add={add} empty={emptyHttpServer} texts={httpTexts} action="tools.http.action" onClose={onClose} />
 }
 
 /** The dialog that adds an MCP server. */
 export function AddMcpServerDialog({ workspaceId, open, onOpenChange }: AddServerDialogProps) {
   const { t } = useTexts()
-  const add = useAddMcpServer(workspaceId)
   return (
     <Dialog open={open} onOpenChange={onOpenChange} title={t('mcp.add.title')} description={t('mcp.add.hint')}>
-      <Form
-        add={add}
-        empty={emptyMcpServer}
-        texts={mcpTexts}
-        action="mcp.add.action"
-        onClose={() => onOpenChange(false)}
-      />
+      <McpServerForm workspaceId={workspaceId} onClose={() => onOpenChange(false)} />
     </Dialog>
   )
+}
+
+function McpServerForm({ workspaceId, onClose }: ServerFormProps) {
+  const add = useAddMcpServer(workspaceId)
+  return <Form add={add} empty={emptyMcpServer} texts={mcpTexts} action="mcp.add.action" onClose={onClose} />
 }
 
 interface FormProps<Input extends ServerInput> {

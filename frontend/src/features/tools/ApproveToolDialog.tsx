@@ -32,8 +32,6 @@ export function ApproveToolDialog({
   onOpenChange,
 }: ApproveToolDialogProps) {
   const { t } = useTexts()
-  // Not in `Approval`: it is unmounted as soon as the tool is approved, and then its callbacks would not be called.
-  const approve = useApproveTool(workspaceId)
   const isChanged = tool.off_reason === 'changed'
   return (
     <Dialog
@@ -43,15 +41,30 @@ export function ApproveToolDialog({
       description={t(isChanged ? 'mcp.changed.hint' : isWrittenHere ? 'tools.read.hint' : 'mcp.read.hint')}
       className={cx(dialogStyles.wide, styles.review)}
     >
-      {isChanged && tool.pending ? (
+      <Review tool={tool} workspaceId={workspaceId} mayChange={mayChange} onClose={() => onOpenChange(false)} />
+    </Dialog>
+  )
+}
+
+interface ReviewProps extends Pick<ApproveToolDialogProps, 'tool' | 'workspaceId' | 'mayChange'> {
+  onClose(): void
+}
+
+function Review({ tool, workspaceId, mayChange, onClose }: ReviewProps) {
+  const { t } = useTexts()
+  // Not in `Approval`: it is unmounted as soon as the tool is approved, and then its callbacks would not be called.
+  const approve = useApproveTool(workspaceId)
+  return (
+    <>
+      {tool.off_reason === 'changed' && tool.pending ? (
         <DefinitionChanges before={tool} after={tool.pending} />
       ) : (
         <ModelText title={t('mcp.modelReads')} text={buildModelText(tool.pending ?? tool)} />
       )}
       {mayChange && tool.pending ? (
-        <Approval tool={tool} pending={tool.pending} approve={approve} onClose={() => onOpenChange(false)} />
+        <Approval tool={tool} pending={tool.pending} approve={approve} onClose={onClose} />
       ) : null}
-    </Dialog>
+    </>
   )
 }
 

@@ -1,14 +1,13 @@
 import { X } from 'lucide-react'
-import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { type FormEvent, useState } from 'react'
 import {
   type HttpServerInput,
   type OpenApiDocument,
   type OpenApiOperation,
-  readOpenApiDocument,
   type ToolServerRow,
   useImportOperations,
+  useReadOpenApiDocument,
 } from '@/api'
-import { useAsyncAction } from '@/lib/asyncAction'
 import { formatBytes } from '@/lib/bytes'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
@@ -46,11 +45,6 @@ export function ImportDialog({ workspaceId, server, open, onOpenChange }: Import
       <Form workspaceId={workspaceId} server={server} onClose={() => onOpenChange(false)} />
     </Dialog>
   )
-}
-
-interface ReadDocument {
-  jobId: string
-  document: OpenApiDocument
 }
 
 /** Returns the server that the document suggests. A person confirms or changes it. */
@@ -142,61 +136,52 @@ interface FormProps {
 function Form({ workspaceId, server, onClose }: FormProps) {
   const { t } = useTexts()
   const [source, setSource] = useState<Source>({ text: '', fileName: null })
-  const [read, setRead] = useState<ReadDocument | null>(null)
-  const [problem, setProblem] = useState<string | null>(null)
-  const [input, setInput] = useState(emptyHttpServer)
+  const [fileProblem, setFileProblem] = useState<string | null>(null)
+  const [changes, setChanges] = useState<Partial<HttpServerInput>>({})
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
-  const { busy, error, run } = useAsyncAction()
+  const readDocument = useReadOpenApiDocument(workspaceId)
   const add = useImportOperations(workspaceId)
-  const aborter = useRef<AbortController | null>(null)
-  useEffect(() => () => aborter.current?.abort(), [])
+  const job = readDocument.data
+  const document = job?.document
+  const problem = fileProblem ?? job?.message ?? null
+  const input = document ? { ...buildServer(document), ...changes } : emptyHttpServer
   const imported = new Set(server?.tools.map(tool => tool.remote_name))
   const handleSource = (next: Source) => {
-    aborter.current?.abort()
-    setProblem(null)
-    setRead(null)
     setSource(next)
+    setFileProblem(null)
+    setChanges({})
+    setChosen(new Set())
+    readDocument.reset()
+    add.reset()
   }
   const handleFile = async (file: File) => {
     const text = await readText(file)
     const key = text === null ? 'tools.document.noText' : isSendable(text) ? null : 'tools.document.tooLarge'
     handleSource({ text: key ? '' : (text ?? ''), fileName: key ? null : file.name })
-    if (key) setProblem(t(key, { file: file.name }))
-    else handleRead(text ?? '')
-  }
-  const handleRead = (text: string) => {
-    const controller = new AbortController()
-    aborter.current = controller
-    setProblem(null)
-    void run(async () => {
-      const job = await readOpenApiDocument(workspaceId, text.trim(), controller.signal)
-      if (!job.document) return setProblem(job.message)
-      setRead({ jobId: job.id, document: job.document })
-      setInput(buildServer(job.document))
-      setChosen(new Set())
-    })
+    if (key) setFileProblem(t(key, { file: file.name }))
+    else readDocument.mutate((text ?? '').trim())
   }
   const handleSubmit = (event: FormEvent) => {
     event.preventDefault()
-    if (!read) return handleRead(source.text)
-    const operations = read.document.operations
+    if (!job || !document) return readDocument.mutate(source.text.trim())
+    const operations = document.operations
       .filter(operation => chosen.has(operation.key))
       .map(({ key, name }) => ({ key, name }))
-    add.mutate({ jobId: read.jobId, operations, server: server?.id ?? input }, { onSuccess: onClose })
+    add.mutate({ jobId: job.id, operations, server: server?.id ?? input }, { onSuccess: onClose })
   }
   return (
     <form className="col gap" onSubmit={handleSubmit}>
       <FileDrop accept=".yaml,.yml,.json,application/yaml,application/json" onFile={file => void handleFile(file)} />
       <SourceField source={source} problem={problem} onChange={handleSource} />
-      <ErrorBanner error={error ?? add.error} />
-      {read ? (
+      <ErrorBanner error={readDocument.error ?? add.error} />
+      {document ? (
         <>
           <p className="sm muted" role="status">
-            <b>{read.document.title}</b> · OpenAPI {read.document.version} ·{' '}
-            {t('tools.operations', { count: read.document.operations.length })} · {formatBytes(read.document.size)}
+            <b>{document.title}</b> · OpenAPI {document.version} ·{' '}
+            {t('tools.operations', { count: document.operations.length })} · {formatBytes(document.size)}
           </p>
           <Operations
-            operations={read.document.operations}
+            operations={document.operations}
             imported={imported}
             chosen={chosen}
             onToggle={key =>
@@ -211,19 +196,19 @@ function Form({ workspaceId, server, onClose }: FormProps) {
             <ServerFields
               {...httpTexts}
               input={input}
-              onChange={changes => setInput(before => ({ ...before, ...changes }))}
+              onChange={change => setChanges(before => ({ ...before, ...change }))}
             />
           )}
         </>
       ) : null}
       <div className="row endrow">
         <Button onClick={onClose}>{t('cancel')}</Button>
-        {read ? (
+        {document ? (
           <Button tone="ink" type="submit" busy={add.isPending ? t('mcp.adding') : null}>
             {t(server && chosen.size === 0 ? 'tools.import.compare' : 'tools.import.action', { count: chosen.size })}
           </Button>
         ) : (
-          <Button tone="ink" type="submit" busy={busy ? t('tools.reading') : null}>
+          <Button tone="ink" type="submit" busy={readDocument.isPending ? t('tools.reading') : null}>
             {t('tools.read')}
           </Button>
         )}

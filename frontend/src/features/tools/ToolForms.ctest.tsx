@@ -1,9 +1,9 @@
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { userEvent } from 'vitest/browser'
 import { render } from 'vitest-browser-react'
 import type { ToolJobRow, ToolServerRow, WorkspaceToolRow } from '@/api'
-import { answerByPath, listChanges, page, withQueries } from '@/testing/restServer'
+import { answerByPath, answerRequests, listChanges, page, withQueries } from '@/testing/restServer'
 import { AddHttpServerDialog, AddMcpServerDialog } from './AddServerDialog'
 import { ApproveToolDialog } from './ApproveToolDialog'
 import { ImportDialog } from './ImportDialog'
@@ -221,4 +221,69 @@ it('reads a chosen file at once, and refuses one that is no text or too large', 
   await screen.getByRole('button', { name: 'Remove the file' }).click()
   await expect.element(screen.getByLabelText('Document')).toHaveValue('')
   expect(screen.getByLabelText('Base URL').elements()).toEqual([])
+})
+
+it('reads another document after one that cannot be read, and after one that was read', async () => {
+  let jobs = 0
+  answerRequests(() => {
+    jobs += 1
+    return [200, jobs === 1 ? { ...job, document: null, message: 'Not found.' } : { ...job, id: `job-${jobs}` }]
+  })
+  const screen = await open(<ImportDialog {...shared} />)
+  const source = screen.getByLabelText('Document', { exact: true })
+  const read = screen.getByRole('button', { name: 'Read', exact: true })
+  await userEvent.fill(source.element(), 'https://fares.example.org/old.json')
+  await read.click()
+  await expect.element(screen.getByText('Not found.')).toBeVisible()
+  for (const path of ['openapi.json', 'next.json']) {
+    await userEvent.fill(source.element(), `https://fares.example.org/${path}`)
+    await read.click()
+    await expect.element(screen.getByLabelText('Base URL')).toHaveValue('https://fares.example.org')
+  }
+  expect(jobs).toBe(3)
+})
+
+/** A dialog that stays mounted while it is closed, as on the page. */
+function Reopened({ children }: { children(props: { open: boolean; onOpenChange(open: boolean): void }): ReactNode }) {
+  const [isOpen, setOpen] = useState(true)
+  return (
+    <>
+      <button type="button" onClick={() => setOpen(true)}>
+        Open
+      </button>
+      {children({ open: isOpen, onOpenChange: setOpen })}
+    </>
+  )
+}
+
+const pendingTool: WorkspaceToolRow = {
+  ...tool,
+  is_enabled: false,
+  hash: '',
+  pending: { ...tool, hash: 'b'.repeat(64) },
+}
+
+it.each([
+  ['Add the server', 'Cancel', AddHttpServerDialog],
+  ['Add and list its tools', 'Cancel', AddMcpServerDialog],
+  [
+    'Approve and switch on',
+    'Keep it off',
+    (props: Omit<typeof shared, 'onOpenChange'> & { onOpenChange(open: boolean): void }) => (
+      <ApproveToolDialog {...props} tool={pendingTool} mayChange />
+    ),
+  ],
+])('forgets the error of "%s" when it is closed', async (action, cancel, Dialog) => {
+  answerRequests(() => [409, { error: { code: 'conflict', message: 'Refused.' } }])
+  const screen = await open(<Reopened>{props => <Dialog workspaceId="w" {...props} />}</Reopened>)
+  if (screen.getByLabelText('Name', { exact: true }).elements().length > 0) {
+    await userEvent.fill(screen.getByLabelText('Name', { exact: true }).element(), 'Booking')
+    await userEvent.fill(screen.getByLabelText(/URL$/).element(), 'http://10.0.0.1')
+  }
+  await screen.getByRole('button', { name: action }).click()
+  await expect.element(screen.getByRole('alert')).toBeVisible()
+  await screen.getByRole('button', { name: cancel }).click()
+  await screen.getByRole('button', { name: 'Open' }).click()
+  await expect.element(screen.getByRole('button', { name: action })).toBeVisible()
+  expect(screen.getByRole('alert').elements()).toEqual([])
 })
