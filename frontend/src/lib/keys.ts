@@ -28,15 +28,16 @@ function formatPress(press: string): { modifiers: string; key: string } {
 /** Formats key bindings of tinykeys for people: `['Alt+ArrowUp', 'Alt+ArrowDown']` → "Alt ↑ ↓", `['g c', 'g s']` → "G C  G S". */
 export function formatKeys(bindings: readonly string[]): string {
   let text = ''
-  let last = ''
+  /** The modifiers of the previous binding; null if it is a sequence or there is none. */
+  let last: string | null = null
   for (const binding of bindings) {
     if (binding.includes(' ')) {
       text += `${text && '  '}${binding.split(' ').map(getSymbol).join(' ')}`
+      last = null
       continue
     }
     const { modifiers, key } = formatPress(binding)
-    if (!text) text = modifiers + key
-    else text += modifiers === last ? ` ${key}` : `  ${modifiers}${key}`
+    text += modifiers === last ? ` ${key}` : `${text && '  '}${modifiers}${key}`
     last = modifiers
   }
   return text

@@ -10,18 +10,27 @@ it.each([
   ['@weekly', { key: 'cron.weekly', days: [0], time: '00:00' }],
   ['*/15 * * * *', { key: 'cron.minutes', minutes: 15 }],
   ['5 * * * *', { key: 'cron.hourly', minute: 5 }],
+  ['0 */1 * * *', { key: 'cron.hourly', minute: 0 }],
   ['0 */6 * * *', { key: 'cron.hours', hours: 6, minute: 0 }],
   ['0 8 1 * *', { key: 'cron.monthly', day: 1, time: '08:00' }],
 ])('describes %s', (expression, words) => {
   expect(describeCron(expression)).toEqual(words)
 })
 
-it.each(['0 8 1 * 1', '0 8 * 1 *', '0 8,9 * * *', '0 8 * * 1-3', '*/15 8 * * *', 'soon', '', '0 8 0 * *'])(
-  'has no words for %s',
-  expression => {
-    expect(describeCron(expression)).toBeNull()
-  },
-)
+it.each([
+  '* * * * *',
+  '*/1 * * * *',
+  '0 8 1 * 1',
+  '0 8 * 1 *',
+  '0 8,9 * * *',
+  '0 8 * * 1-3',
+  '*/15 8 * * *',
+  'soon',
+  '',
+  '0 8 0 * *',
+])('has no words for %s', expression => {
+  expect(describeCron(expression)).toBeNull()
+})
 
 it.each(['*/45 * * * *', '*/0 * * * *', '0 */5 * * *', '0 */48 * * *'])(
   'has no words for %s, whose intervals are not equal',

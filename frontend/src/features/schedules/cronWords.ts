@@ -21,7 +21,7 @@ const nicknames: Record<string, string> = {
 /** Describes an expression; null if it is of no kind of `CronWords`. */
 export function describeCron(expression: string): CronWords | null {
   const text = expression.trim().toUpperCase()
-  const fields = (nicknames[text.toLowerCase()] ?? text).split(/\s+/)
+  const fields = (nicknames[text.toLowerCase()] ?? text).split(/\s+/).map(field => (field === '*/1' ? '*' : field))
   const [minute = '', hour = '', day = '', month = '', weekday = ''] = fields
   if (fields.length !== 5 || month !== '*') return null
   if (day === '*' && weekday === '*') {
