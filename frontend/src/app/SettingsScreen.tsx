@@ -13,6 +13,7 @@ import blocks from '@/ui/blocks.module.css'
 import fieldStyles from '@/ui/Field.module.css'
 import { Loading } from '@/ui/Loading'
 import layout from '@/ui/layout.module.css'
+import { RowForm } from '@/ui/RowForm'
 import { showToast } from '@/ui/toast'
 import { useIsPhone } from '@/ui/useIsPhone'
 import { SettingsList } from './SettingsSide'
@@ -154,13 +155,20 @@ function ModelSection() {
   return (
     <>
       <Card title={t('standardModel')}>
-        <ModelForm
-          key={model.revision}
-          workspaceId={workspace.id}
-          current={model}
-          action={t('saveChanges')}
-          onDone={() => showToast(t('modelSaved'))}
-        />
+        <RowForm row={model} revision={model.revision}>
+          {(model, onSaved) => (
+            <ModelForm
+              workspaceId={workspace.id}
+              current={model}
+              action={t('saveChanges')}
+              onDone={() => {
+                showToast(t('modelSaved'))
+                onSaved()
+              }}
+              onKeyDeleted={onSaved}
+            />
+          )}
+        </RowForm>
       </Card>
       <ModelPolicy workspace={workspace} personName={me.actor.name} />
     </>
@@ -191,14 +199,7 @@ function GeneralSection() {
   const { workspace } = useShell()
   const navigate = useNavigate()
   const { history } = useRouter()
-  return (
-    <General
-      key={workspace.revision}
-      workspace={workspace}
-      onLeft={() => void navigate({ to: '/' })}
-      onGo={path => history.push(path)}
-    />
-  )
+  return <General workspace={workspace} onLeft={() => void navigate({ to: '/' })} onGo={path => history.push(path)} />
 }
 
 function ProfileSection() {

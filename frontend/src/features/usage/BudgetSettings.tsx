@@ -27,6 +27,7 @@ import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
 import { SelectField, TextField } from '@/ui/Field'
 import { Loading } from '@/ui/Loading'
+import { RowForm } from '@/ui/RowForm'
 import { showToast } from '@/ui/toast'
 import { BudgetMeter, getBudgetName } from './BudgetMeter'
 import { parseDollars } from './budgets'
@@ -56,7 +57,9 @@ export function BudgetSettings({ workspace }: { workspace: WorkspaceRow }) {
                 <li key={row.id}>
                   <BudgetMeter row={row} />
                   {mayChange && !row.by_operator ? (
-                    <BudgetForm key={row.revision} workspaceId={workspace.id} row={row} />
+                    <RowForm row={row} revision={row.revision}>
+                      {(row, onSaved) => <BudgetForm workspaceId={workspace.id} row={row} onSaved={onSaved} />}
+                    </RowForm>
                   ) : null}
                 </li>
               ))}
@@ -73,7 +76,13 @@ export function BudgetSettings({ workspace }: { workspace: WorkspaceRow }) {
 
 const showError = (error: Error) => showToast(getErrorText(error))
 
-function BudgetForm({ workspaceId, row }: { workspaceId: string; row: BudgetRow }) {
+interface BudgetFormProps {
+  workspaceId: string
+  row: BudgetRow
+  onSaved(): void
+}
+
+function BudgetForm({ workspaceId, row, onSaved }: BudgetFormProps) {
   const texts = useTexts()
   const { t } = texts
   const [limit, setLimit] = useState(String(row.limit_micro / MICRO))
@@ -83,7 +92,7 @@ function BudgetForm({ workspaceId, row }: { workspaceId: string; row: BudgetRow 
   const name = `${getBudgetName(row, texts)}, ${t(`budget.period.${row.period}`)}`
   const save = (event: FormEvent) => {
     event.preventDefault()
-    if (micro !== null) change.mutate(micro, { onError: showError })
+    if (micro !== null) change.mutate(micro, { onSuccess: onSaved, onError: showError })
   }
   return (
     <form className={styles.form} onSubmit={save}>

@@ -8,6 +8,7 @@ import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
 import { ConfirmDialog } from '@/ui/ConfirmDialog'
 import { SelectField, TextField } from '@/ui/Field'
+import { RowForm } from '@/ui/RowForm'
 import { showToast } from '@/ui/toast'
 import { DeleteWorkspace } from './DeleteWorkspace'
 
@@ -22,7 +23,7 @@ interface GeneralProps {
 export function General({ workspace, onLeft, onGo }: GeneralProps) {
   return (
     <>
-      {workspace.verbs.includes('rename') ? <RenameForm workspace={workspace} /> : null}
+      {workspace.verbs.includes('rename') ? <NameSection workspace={workspace} /> : null}
       <LeaveSection workspace={workspace} onLeft={onLeft} />
       {workspace.verbs.includes('delete_workspace') ? (
         <DeleteWorkspace workspace={workspace} onDeleted={onLeft} onGo={onGo} />
@@ -31,7 +32,21 @@ export function General({ workspace, onLeft, onGo }: GeneralProps) {
   )
 }
 
-function RenameForm({ workspace }: { workspace: WorkspaceRow }) {
+function NameSection({ workspace }: { workspace: WorkspaceRow }) {
+  const { t } = useTexts()
+  return (
+    <section className={blocks.sec}>
+      <h2 className={blocks.h}>{t('settings.general')}</h2>
+      <div className={blocks.b}>
+        <RowForm row={workspace} revision={workspace.revision}>
+          {(workspace, onSaved) => <RenameForm workspace={workspace} onSaved={onSaved} />}
+        </RowForm>
+      </div>
+    </section>
+  )
+}
+
+function RenameForm({ workspace, onSaved }: { workspace: WorkspaceRow; onSaved(): void }) {
   const { t } = useTexts()
   const [name, setName] = useState(workspace.name)
   const [timeZone, setTimeZone] = useState(workspace.time_zone)
@@ -40,38 +55,35 @@ function RenameForm({ workspace }: { workspace: WorkspaceRow }) {
   const rename = useRenameWorkspace(workspace)
   const save = (event: FormEvent) => {
     event.preventDefault()
-    rename.mutate({ name: name.trim(), timeZone })
+    rename.mutate({ name: name.trim(), timeZone }, { onSuccess: onSaved })
   }
   return (
-    <section className={blocks.sec}>
-      <h2 className={blocks.h}>{t('settings.general')}</h2>
-      <form className={cx(blocks.b, 'col gap')} onSubmit={save}>
-        <TextField
-          label={t('workspaceName')}
-          value={name}
-          required
-          maxLength={80}
-          error={rename.error ? getErrorText(rename.error) : null}
-          onChange={setName}
-        />
-        <SelectField
-          label={t('timeZone')}
-          hint={t('timeZoneHint')}
-          value={timeZone}
-          options={timeZones.map(value => ({ value, label: value }))}
-          onChange={setTimeZone}
-        />
-        <div className="row">
-          <Button
-            type="submit"
-            blocked={!name.trim() || (name.trim() === workspace.name && timeZone === workspace.time_zone)}
-            busy={rename.isPending ? t('saving') : null}
-          >
-            {t('saveChanges')}
-          </Button>
-        </div>
-      </form>
-    </section>
+    <form className="col gap" onSubmit={save}>
+      <TextField
+        label={t('workspaceName')}
+        value={name}
+        required
+        maxLength={80}
+        error={rename.error ? getErrorText(rename.error) : null}
+        onChange={setName}
+      />
+      <SelectField
+        label={t('timeZone')}
+        hint={t('timeZoneHint')}
+        value={timeZone}
+        options={timeZones.map(value => ({ value, label: value }))}
+        onChange={setTimeZone}
+      />
+      <div className="row">
+        <Button
+          type="submit"
+          blocked={!name.trim() || (name.trim() === workspace.name && timeZone === workspace.time_zone)}
+          busy={rename.isPending ? t('saving') : null}
+        >
+          {t('saveChanges')}
+        </Button>
+      </div>
+    </form>
   )
 }
 

@@ -102,11 +102,12 @@ interface ModelFormProps {
   current: ModelRow | undefined
   action: string
   onDone(model: ModelRow): void
+  onKeyDeleted?: (() => void) | undefined
   aside?: ReactNode
 }
 
 /** The form that chooses the model of a workspace, or a person's own model. */
-export function ModelForm({ workspaceId, providers, current, action, onDone, aside }: ModelFormProps) {
+export function ModelForm({ workspaceId, providers, current, action, onDone, onKeyDeleted, aside }: ModelFormProps) {
   const { t } = useTexts()
   const choices = useChoices({ workspaceId, providers })
   const [picked, setPicked] = useState<string | null>(null)
@@ -146,6 +147,7 @@ export function ModelForm({ workspaceId, providers, current, action, onDone, asi
           revision={current?.revision ?? 0}
           action={action}
           onDone={onDone}
+          onKeyDeleted={onKeyDeleted}
           aside={aside}
         />
       ) : null}
@@ -160,6 +162,7 @@ interface ChoiceFormProps {
   revision: number
   action: string
   onDone(model: ModelRow): void
+  onKeyDeleted?: (() => void) | undefined
   aside?: ReactNode
 }
 
@@ -258,7 +261,7 @@ function getKeyHint(t: Texts['t'], current: ModelRow | null): string {
 }
 
 /** The fields of the provider, for a choice that is not an offer. */
-function ProviderFields({ workspaceId, choice, current, form }: ChoiceFormProps & { form: ChoiceInput }) {
+function ProviderFields({ workspaceId, choice, current, form, onKeyDeleted }: ChoiceFormProps & { form: ChoiceInput }) {
   const { t } = useTexts()
   const forget = useChooseModel(workspaceId)
   const forgetKey = () => {
@@ -266,7 +269,13 @@ function ProviderFields({ workspaceId, choice, current, form }: ChoiceFormProps 
     const { provider, api_base, options, default_model, revision } = current
     forget.mutate(
       { provider, ...(api_base ? { api_base } : {}), options, default_model, revision, key: '' },
-      { onSuccess: () => showToast(t('keyRemoved')), onError: error => showToast(getErrorText(error)) },
+      {
+        onSuccess: () => {
+          showToast(t('keyRemoved'))
+          onKeyDeleted?.()
+        },
+        onError: error => showToast(getErrorText(error)),
+      },
     )
   }
   const getHint = (field: ProviderField) => {

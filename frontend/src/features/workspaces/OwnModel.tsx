@@ -10,6 +10,7 @@ import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
 import { ConfirmDialog } from '@/ui/ConfirmDialog'
 import { Loading } from '@/ui/Loading'
+import { RowForm } from '@/ui/RowForm'
 import { showToast } from '@/ui/toast'
 import { ModelForm } from './ModelForm'
 
@@ -28,14 +29,21 @@ export function OwnModel() {
         <section className={blocks.sec}>
           <h2 className={blocks.h}>{t('settings.ownModel')}</h2>
           <div className={blocks.b}>
-            <ModelForm
-              key={profile.model?.revision ?? 0}
-              workspaceId={null}
-              providers={profile.allowed_providers}
-              current={profile.model ?? undefined}
-              action={t('saveChanges')}
-              onDone={() => showToast(t('ownModelSaved'))}
-            />
+            <RowForm row={profile.model ?? undefined} revision={profile.model?.revision ?? 0}>
+              {(model, onSaved) => (
+                <ModelForm
+                  workspaceId={null}
+                  providers={profile.allowed_providers}
+                  current={model}
+                  action={t('saveChanges')}
+                  onDone={() => {
+                    showToast(t('ownModelSaved'))
+                    onSaved()
+                  }}
+                  onKeyDeleted={onSaved}
+                />
+              )}
+            </RowForm>
           </div>
         </section>
       ) : null}

@@ -1,6 +1,5 @@
 import { type FormEvent, useState } from 'react'
 import { type ContextSettingsRow, useChangeContextSettings, useContextSettings, type WorkspaceRow } from '@/api'
-import { cx } from '@/lib/cx'
 import { getErrorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { listKeys } from '@/lib/listKeys'
@@ -8,6 +7,7 @@ import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
 import { SelectField, TextField } from '@/ui/Field'
 import { Loading } from '@/ui/Loading'
+import { RowForm } from '@/ui/RowForm'
 import { showToast } from '@/ui/toast'
 
 const strategies = listKeys<ContextSettingsRow['strategy']>({ summarise: true, retrieve: true, truncate: true })
@@ -19,18 +19,22 @@ export function ContextSettings({ workspace }: { workspace: WorkspaceRow }) {
   return (
     <section className={blocks.sec}>
       <h2 className={blocks.h}>{t('settings.context')}</h2>
-      {query.data ? (
-        <SettingsForm
-          key={query.data.revision}
-          settings={query.data}
-          workspaceId={workspace.id}
-          isReadOnly={!workspace.verbs.includes('set_model')}
-        />
-      ) : (
-        <div className={blocks.b}>
+      <div className={blocks.b}>
+        {query.data ? (
+          <RowForm row={query.data} revision={query.data.revision}>
+            {(settings, onSaved) => (
+              <SettingsForm
+                settings={settings}
+                workspaceId={workspace.id}
+                isReadOnly={!workspace.verbs.includes('set_model')}
+                onSaved={onSaved}
+              />
+            )}
+          </RowForm>
+        ) : (
           <Loading query={query} lines={4} />
-        </div>
-      )}
+        )}
+      </div>
     </section>
   )
 }
@@ -39,9 +43,10 @@ interface SettingsFormProps {
   settings: ContextSettingsRow
   workspaceId: string
   isReadOnly: boolean
+  onSaved(): void
 }
 
-function SettingsForm({ settings, workspaceId, isReadOnly }: SettingsFormProps) {
+function SettingsForm({ settings, workspaceId, isReadOnly, onSaved }: SettingsFormProps) {
   const { t } = useTexts()
   const change = useChangeContextSettings(workspaceId)
   const [strategy, setStrategy] = useState(settings.strategy)
@@ -55,11 +60,16 @@ function SettingsForm({ settings, workspaceId, isReadOnly }: SettingsFormProps) 
         max_tokens: maxTokens ? Number(maxTokens) : null,
         revision: settings.revision,
       },
-      { onSuccess: () => showToast(t('context.saved')) },
+      {
+        onSuccess: () => {
+          showToast(t('context.saved'))
+          onSaved()
+        },
+      },
     )
   }
   return (
-    <form className={cx(blocks.b, 'col gap')} onSubmit={save}>
+    <form className="col gap" onSubmit={save}>
       <p className="muted sm">{t('context.about')}</p>
       <SelectField<ContextSettingsRow['strategy']>
         label={t('field.context_strategy')}

@@ -18,6 +18,7 @@ import blocks from '@/ui/blocks.module.css'
 import { ConfirmDialog } from '@/ui/ConfirmDialog'
 import { SelectField, TextField } from '@/ui/Field'
 import { Loading } from '@/ui/Loading'
+import { RowForm } from '@/ui/RowForm'
 import { showToast } from '@/ui/toast'
 
 type ProviderName = BodyOf<'/api/v1/workspaces/{workspace_id}/embedding-model', 'put'>['provider']
@@ -45,7 +46,9 @@ export function EmbeddingSettings({ workspace }: { workspace: WorkspaceRow }) {
           <>
             <Progress row={row} />
             {workspace.verbs.includes('set_model') && row.is_supported ? (
-              <EmbeddingForm key={row.model?.revision ?? 0} row={row} workspaceId={workspace.id} />
+              <RowForm row={row} revision={row.model?.revision ?? 0}>
+                {(row, onSaved) => <EmbeddingForm row={row} workspaceId={workspace.id} onSaved={onSaved} />}
+              </RowForm>
             ) : null}
           </>
         ) : (
@@ -122,7 +125,13 @@ function useEmbeddingInput(model: ModelRow | null) {
   return { body, isMissing, hasKey, name, setName, apiBase, setApiBase, key, setKey, chooseProvider }
 }
 
-function EmbeddingForm({ row, workspaceId }: { row: EmbeddingModelRow; workspaceId: string }) {
+interface EmbeddingFormProps {
+  row: EmbeddingModelRow
+  workspaceId: string
+  onSaved(): void
+}
+
+function EmbeddingForm({ row, workspaceId, onSaved }: EmbeddingFormProps) {
   const { t } = useTexts()
   const model = row.model ?? null
   const providers = useModelProviders().data ?? []
@@ -134,7 +143,12 @@ function EmbeddingForm({ row, workspaceId }: { row: EmbeddingModelRow; workspace
     value === 'openai_compatible' ? t('otherServer') : (providers.find(one => one.name === value)?.label ?? value)
   const save = (event: FormEvent) => {
     event.preventDefault()
-    change.mutate(input.body, { onSuccess: () => showToast(t('context.saved')) })
+    change.mutate(input.body, {
+      onSuccess: () => {
+        showToast(t('context.saved'))
+        onSaved()
+      },
+    })
   }
   return (
     <form className="col gap" onSubmit={save}>
@@ -172,7 +186,9 @@ function EmbeddingForm({ row, workspaceId }: { row: EmbeddingModelRow; workspace
         <Button type="submit" blocked={input.isMissing} busy={change.isPending ? t('saving') : null}>
           {model ? t('saveChanges') : t('embeddings.use')}
         </Button>
-        {model ? <RemoveModelButton busy={change.isPending} onStop={() => change.mutate(null)} /> : null}
+        {model ? (
+          <RemoveModelButton busy={change.isPending} onStop={() => change.mutate(null, { onSuccess: onSaved })} />
+        ) : null}
       </div>
     </form>
   )
