@@ -18,12 +18,24 @@ const schema = JSON.parse(readFileSync(join(import.meta.dirname, '../../api/gene
   components: { schemas: { Code: { enum: string[] } } }
 }
 
-/** The error codes of runs: of `LLMError`, of the limits of the loop, and of the engine. */
+/**
+ * The error codes of runs: of `LLMError`, `RunNotAllowed`, `LoopEnded` and the engine, and those of `Code` that have
+ * another text for runs. A run that ends with any other `Code` is shown with `error.<code>`.
+ */
 const failures = [
   ...['timeout_first', 'timeout_idle', 'timeout_total', 'cut', 'rate_limited', 'server', 'refused', 'not_found'],
-  ...['bad_request', 'unreachable', 'host_refused', 'garbled', 'step_limit', 'time_limit', 'malformed_calls'],
+  ...[
+    'bad_request',
+    'context_too_long',
+    'unreachable',
+    'host_refused',
+    'garbled',
+    'step_limit',
+    'time_limit',
+    'malformed_calls',
+  ],
   ...['tools_broken', 'empty_answer', 'crash_loop', 'internal', 'forbidden', 'rights_lost', 'no_version'],
-  ...['agent_taken_down', 'no_tasks'],
+  ...['agent_taken_down', 'no_tasks', 'budget_used_up', 'llm_profile_failed', 'llm_profile_withdrawn'],
 ]
 
 describe.each(Object.entries(languages))('texts in %s', (_, texts) => {
