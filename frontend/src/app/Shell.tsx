@@ -19,6 +19,7 @@ import { ShellContext, type ShellValue } from './ShellContext'
 import { Sidebar } from './Sidebar'
 import sidebarStyles from './Sidebar.module.css'
 import { useShellActions } from './shellActions'
+import { skipToMain } from './skipToMain'
 import { LAST_WORKSPACE_KEY } from './storageKeys'
 import { TabBar } from './TabBar'
 
@@ -123,11 +124,4 @@ function WorkspaceShell({ me, workspace, isMissing = false }: WorkspaceShellProp
       </Suspense>
     </ShellContext>
   )
-}
-
-/** Moves the focus to the composer of a chat, or to the main element of any other screen. */
-function skipToMain(): void {
-  const main = document.querySelector<HTMLElement>('[data-pane=composer] textarea, main')
-  if (main?.matches('main')) main.tabIndex = -1
-  main?.focus()
 }
