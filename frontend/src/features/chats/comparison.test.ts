@@ -14,12 +14,12 @@ const buildAnswer = (seq: number, run_id: string, stamp: object = { compared: 'm
 const buildFailure = (seq: number, run_id: string) =>
   row(seq, { type: 'RUN_FAILED', author_id: null, payload: { run_id, target_id: 'robin' } })
 
-const formatItems = (messages: MessageRow[], active: Partial<RunRow>[] = []) =>
+const formatItems = (messages: MessageRow[], active: Partial<RunRow>[] = [], unreadAfter: number | null = null) =>
   buildItems({
     messages,
     unsent: [],
     active: active as RunRow[],
-    unreadAfter: null,
+    unreadAfter,
     me: 'alice',
   })
     .filter(item => item.kind !== 'day')
@@ -54,18 +54,16 @@ describe('a comparison in the log', () => {
     expect(formatItems([buildAnswer(2, 'p'), row(3, { type: 'TOOL_RESPONSE', run_id: 'p' })])).toEqual([])
   })
 
+  it('is below the "new" divider if one of its answers is new', () => {
+    const rows = [row(1, { author_id: 'bob' }), buildComparison(2)]
+    expect(formatItems(rows, [], 1)).toEqual(['message', '|'])
+    expect(formatItems([...rows, buildAnswer(3, 'p')], [], 2)).toEqual(['message', 'new', '3|'])
+    expect(formatItems([...rows, buildAnswer(3, 'p')], [], 3)).toEqual(['message', '3|'])
+  })
+
   it('adds no separate item for a side with an active run', () => {
     const run = { id: 'p', agent_id: 'robin', created_at: '2026-11-20T10:00:00', stamp: { compared: 'm1' } }
     expect(formatItems([buildComparison(1)], [run as unknown as RunRow])).toEqual(['|'])
-  })
-
-  it('is not new for the person who started it', () => {
-    const question = buildComparison(3)
-    question.payload = { ...question.payload, actor_id: 'alice' }
-    const kinds = (me: string) =>
-      buildItems({ messages: [question], unsent: [], active: [], unreadAfter: 1, me }).map(item => item.kind)
-    expect(kinds('alice')).toEqual(['day', 'comparison'])
-    expect(kinds('bob')).toEqual(['day', 'new', 'comparison'])
   })
 
   it('has no answers where nothing is compared', () => {

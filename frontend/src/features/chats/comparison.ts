@@ -18,7 +18,7 @@ export const getRunId = (row: MessageRow) => row.run_id ?? ('run_id' in row.payl
 export const getStamp = (row: MessageRow): Stamp | null => ('stamp' in row.payload ? row.payload.stamp : null) ?? null
 
 /** Lists the ids of the runs that answer in a comparison, also if the message of the comparison is on a page that is not loaded. */
-function listComparedRuns(messages: readonly MessageRow[]): string[] {
+export function listComparedRuns(messages: readonly MessageRow[]): string[] {
   return messages.flatMap(row => {
     if (!isComparison(row)) return getStamp(row)?.compared && row.run_id ? [row.run_id] : []
     const { production, draft } = row.payload

@@ -66,7 +66,7 @@ describe('a growing log', () => {
     const rows = Array.from({ length: 60 }, (_, index) => row(index + 1, {}))
     const growing = new GrowingItems(5)
     growing.update(input(rows))
-    const changed = rows.with(3, row(4, { version: 99, deleted: true }))
+    const changed = rows.with(3, row(4, { version: 99, edited_at: '2026-11-20T11:00:00Z' }))
     expect(growing.update(input(changed))).toEqual(buildAll(changed))
   })
 

@@ -1,14 +1,14 @@
-/** A message as one line. Pure functions. */
+/** The start of a message, to be shown in one line. Pure functions. */
 import type { MessageRow } from '@/api'
 import { type FindName, replaceHandlesByNames } from '@/ui/prose/mentions'
 
-/** The maximal length of a line, in characters. */
+/** The maximal length of the start, in characters. */
 const MAX_LENGTH = 400
 
 /** Returns the text of a message, or an empty string if its type has none. */
 const getMessageText = (row: MessageRow): string =>
   row.type === 'FILE_MESSAGE' ? row.payload.name : 'text' in row.payload ? (row.payload.text ?? '') : ''
 
-/** Returns the start of a message's text for one line, with names instead of handles. Line breaks are kept. */
+/** Returns the start of a message's text, to be shown in one line (`.cut`), with names instead of handles. It may have line breaks. */
 export const formatMessageLine = (row: MessageRow, findName: FindName): string =>
   replaceHandlesByNames(getMessageText(row), findName).slice(0, MAX_LENGTH)

@@ -5,9 +5,9 @@ import { type ChatState, upsertRows } from '@/realtime'
 import { showToast } from '@/ui/toast'
 import { isOfSubAgent } from './subAgents'
 
-/** Returns whether a message can be pinned: a text or file, not deleted, not of a sub-agent and not in a comparison. */
+/** Returns whether a message can be pinned: a text or a file that is not deleted, not of a sub-agent and not in a comparison. */
 function isPinnable(row: MessageRow): boolean {
-  if (isOfSubAgent(row) || row.deleted) return false
+  if (isOfSubAgent(row)) return false
   if (row.type === 'FILE_MESSAGE') return !row.payload.is_deleted
   return row.type === 'TEXT_MESSAGE' && !row.payload.stamp?.compared
 }

@@ -9,7 +9,6 @@ const row = (seq: number, author: string, more: Partial<MessageRow> = {}): Messa
     author_id: author,
     run_id: null,
     reply_to: null,
-    deleted: false,
     type: 'TEXT_MESSAGE',
     ...more,
   }) as MessageRow
@@ -35,11 +34,10 @@ describe('the question that is sent again', () => {
     expect(findQuestionBefore([hello, first, answer, second, quoting], quoting, isAgent)).toBe(first)
   })
 
-  it('is not a deleted message or a message of an agent', () => {
-    const gone = row(4, 'bob', { deleted: true })
+  it('is not a message of an agent', () => {
     const other = row(5, 'agent-robin', { run_id: 'three' })
     const last = row(6, 'agent-scribe', { run_id: 'four' })
-    expect(findQuestionBefore([hello, first, answer, gone, other, last], last, isAgent)).toBe(first)
+    expect(findQuestionBefore([hello, first, answer, other, last], last, isAgent)).toBe(first)
   })
 
   it('is the question of the given agent, and a greeting has none', () => {

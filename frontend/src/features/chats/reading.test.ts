@@ -5,12 +5,12 @@ import { findUnread, isUnread } from './reading'
 const row = (seq: number, more: MessageChange = {}) => messageRow(seq, { author_id: 'bob', ...more })
 
 describe('a new message', () => {
-  it('is a message of another author, not a system message or a deleted one', () => {
+  it('is a text or a file of another author, not a comparison or another system message', () => {
     expect(isUnread(row(1), 'alice')).toBe(true)
     expect(isUnread(row(1), 'bob')).toBe(false)
     expect(isUnread(row(1, { type: 'SPEC_SAVED' }), 'alice')).toBe(false)
     expect(isUnread(row(1, { type: 'TOOL_CALL' }), 'alice')).toBe(false)
-    expect(isUnread(row(1, { deleted: true }), 'alice')).toBe(false)
+    expect(isUnread(row(1, { type: 'COMPARISON', author_id: null }), 'alice')).toBe(false)
   })
 
   it('is not what a sub-agent writes', () => {

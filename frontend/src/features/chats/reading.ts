@@ -2,26 +2,20 @@
 import { useCallback, useEffect, useState } from 'react'
 import { type ListedChatRow, type MessagePage, type MessageRow, readNewerMessages } from '@/api'
 import { useLatest } from '@/lib/latest'
+import { chatState } from '@/realtime'
 import { isOfSubAgent } from './subAgents'
-import { getAuthorId } from './timeline'
 
 /** The last `seq` read on this page, by chat. The list of chats may be older. */
 const readSeqByChat = new Map<string, number>()
 
-/**
- * Returns whether a message counts as unread: a text, a file or a comparison by another author, neither deleted nor of
- * a sub-agent.
- */
+/** Returns whether a message counts as unread, as on the server: a text or a file by another author, not of a sub-agent. */
 export const isUnread = (row: MessageRow, me: string) =>
-  (row.type === 'TEXT_MESSAGE' || row.type === 'FILE_MESSAGE' || row.type === 'COMPARISON') &&
-  getAuthorId(row) !== me &&
-  !isOfSubAgent(row) &&
-  !row.deleted
+  (row.type === 'TEXT_MESSAGE' || row.type === 'FILE_MESSAGE') && row.author_id !== me && !isOfSubAgent(row)
 
 interface Unread {
   /** Messages of others after this `seq` are new; null if there are none. */
   after: number | null
-  /** Their number when the chat was opened. */
+  /** Their number when the chat was opened. It is 0 after `startAnew`: then the loaded ones are counted. */
   count: number
 }
 
@@ -66,6 +60,7 @@ export function useReading({ chatId, listedChat, messages, from, hasOlder, me, o
   const firstUnreadPage = useFirstPage(chatId, isBeforeLoadedPart && !hasSeenUnread ? after : null)
   const hasGap = isBeforeLoadedPart && !reaches(firstUnreadPage, from)
   const loaded = hasGap ? undefined : listUnread(messages, after, me)[0]
+  /** Whether there are no new messages, or the first one has been visible. */
   const isCaughtUp = unread !== null && (hasSeenUnread || !(hasGap || loaded))
   const firstUnread = loaded ?? listUnread(firstUnreadPage?.results, after, me)[0]
 
@@ -80,7 +75,8 @@ export function useReading({ chatId, listedChat, messages, from, hasOlder, me, o
   )
   const markUnreadSeen = useCallback(() => setSeenUnread(true), [])
   const startAnew = () => {
-    setUnread({ after: messages.at(-1)?.seq ?? 0, count: 0 })
+    // Not of `messages`, which may be an older part of the log.
+    setUnread({ after: chatState(chatId).log.at(-1)?.seq ?? 0, count: 0 })
     setSeenUnread(false)
   }
   // Messages that arrive while the page is hidden are new when the reader returns.

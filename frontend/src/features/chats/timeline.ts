@@ -3,7 +3,7 @@ import type { ComparisonRow, FileMessageRow, MessageRow, RunRow, SystemMessageRo
 import { getTimeOfId } from '@/lib/ids'
 import { sameItems } from '@/lib/sameItems'
 import { getDayKey, isWithinMinutes } from '@/lib/time'
-import { getRunId, groupAnswers, isComparison } from './comparison'
+import { getRunId, groupAnswers, isComparison, listComparedRuns } from './comparison'
 import { isHiddenMessage, isSameAction } from './groupedMessages'
 import type { Unsent } from './outbox'
 import { containsRow, listTree, NestedLog, type NestedRows, noSubAgents, type SubAgent } from './subAgents'
@@ -123,8 +123,8 @@ const replyTypes = new Set<MessageRow['type']>([
   'RUN_FAILED',
   'RUN_STOPPED',
 ])
-/** The first new message of one of these types has the "new" divider above it. */
-const unreadTypes = new Set<MessageRow['type']>(['TEXT_MESSAGE', 'FILE_MESSAGE', 'THINKING', 'TOOL_CALL', 'COMPARISON'])
+/** The first new message of one of these types has the "new" divider above it. An answer of a comparison has it above the comparison. */
+const unreadTypes = new Set<MessageRow['type']>(['TEXT_MESSAGE', 'FILE_MESSAGE', 'THINKING', 'TOOL_CALL'])
 const GROUP_MINUTES = 5
 /** Messages are sorted by `seq`; their times may differ from that order by this much, in ms. */
 const MAX_DISORDER_MS = 60_000
@@ -149,8 +149,6 @@ interface Input {
 
 /** Returns the id of the agent of a reply. The end of a run is a system message with the agent as its target. */
 const getAgentId = (row: MessageRow) => ('target_id' in row.payload ? row.payload.target_id : null) ?? row.author_id
-/** Returns the id of the author. A comparison is a system message with the question of a person. */
-export const getAuthorId = (row: MessageRow) => (isComparison(row) ? row.payload.actor_id : row.author_id)
 /** Returns the id of the message that a text message of a run answers. */
 const getAnsweredId = (row: MessageRow) => (row.type === 'TEXT_MESSAGE' ? (row.payload.answers ?? null) : null)
 const isPartOfReply = (row: MessageRow) => replyTypes.has(row.type) && getRunId(row) !== ''
@@ -268,7 +266,10 @@ function buildBase(messages: readonly MessageRow[], length: number, unreadAfter:
 /** Returns whether a comparison has answers both in the base and in the tail. */
 function isDivided(base: Base, tail: readonly MessageRow[]): boolean {
   if (base.comparisonAnswers.size > 0 && tail.some(row => base.comparisonAnswers.has(getRunId(row)))) return true
-  return [...groupAnswers(tail).keys()].some(runId => base.comparisonAnswers.has(runId) || base.builder.hasReply(runId))
+  return [...groupAnswers(tail).keys()].some(
+    // The base may have built the run as an ordinary reply, because only the tail tells that it is compared.
+    runId => base.comparisonAnswers.has(runId) || base.builder.hasReply(runId),
+  )
 }
 
 /** Reuses the object of the earlier array for each item with the same key and content; returns the earlier array if all are the same. */
@@ -353,10 +354,17 @@ class Builder {
     for (let index = from; index < to; index += 1) {
       const row = messages[index]
       if (!row || this.comparisonAnswers.has(getRunId(row)) || isHiddenMessage(row)) continue
+      const shown = isComparison(row) ? this.listAnswers(row) : [row]
       const isUnread =
-        unreadAfter !== null && row.seq > unreadAfter && unreadTypes.has(row.type) && getAuthorId(row) !== me
+        unreadAfter !== null &&
+        shown.some(({ seq, type, author_id }) => seq > unreadAfter && unreadTypes.has(type) && author_id !== me)
       this.add(row, isUnread, [row, messages[index + 1], messages[index + 2]])
     }
+  }
+
+  /** Lists the messages of all runs that answer in a comparison, also of those that were retried. */
+  private listAnswers(row: ComparisonRow): MessageRow[] {
+    return listComparedRuns([row]).flatMap(runId => this.comparisonAnswers.get(runId) ?? [])
   }
 
   /** Groups consecutive messages of one person, of which only the first shows its author, and returns all items. */

@@ -60,17 +60,11 @@ export function MessageHeader({ actor, name, at, pinned }: MessageHeaderProps) {
   )
 }
 
-/** Returns a function that formats a message as one line, with names instead of handles. */
+/** Returns a function that formats a message by `formatMessageLine`; one that is not loaded has a text of its own. */
 export function useFormatLine(): (row: MessageRow | undefined) => string {
   const { t } = useTexts()
   const { findName } = useChat()
-  return useCallback(
-    row => {
-      if (!row) return t('earlierMessage')
-      return row.deleted ? t('deleted') : formatMessageLine(row, findName)
-    },
-    [t, findName],
-  )
+  return useCallback(row => (row ? formatMessageLine(row, findName) : t('earlierMessage')), [t, findName])
 }
 
 /** The message that a reply quotes, in one line. `count`: how many messages the reply answers, the quoted one first. */

@@ -75,13 +75,9 @@ function MarkdownPart({
       data-part={part.row?.id}
       id={part.row ? getTextId(part.row.id) : undefined}
     >
-      {part.row?.deleted ? (
-        <p className="faint">{t('deleted')}</p>
-      ) : (
-        <CitationContext value={citesMessages ? goToSeq : null}>
-          <LazyProse text={part.text} findName={findName} growing={part.isStreaming} />
-        </CitationContext>
-      )}
+      <CitationContext value={citesMessages ? goToSeq : null}>
+        <LazyProse text={part.text} findName={findName} growing={part.isStreaming} />
+      </CitationContext>
       {part.incomplete && !isFailedOrStopped ? <p className="faint xs">{t('incomplete')}</p> : null}
     </div>
   )

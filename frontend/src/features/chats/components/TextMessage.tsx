@@ -24,14 +24,9 @@ interface TextMessageProps {
 /** A text outside of replies: of a person or an outside program, a greeting, or what an agent sent from another chat. */
 export const TextMessage = memo(function TextMessage({ row, continuesAuthor }: TextMessageProps) {
   const { findName } = useChat()
-  const { t } = useTexts()
   return (
     <MessageFrame row={row} continuesAuthor={continuesAuthor} footer={<MessageFooter row={row} />}>
-      {row.deleted ? (
-        <p className="faint">{t('deleted')}</p>
-      ) : (
-        <LazyProse text={row.payload.text} findName={findName} />
-      )}
+      <LazyProse text={row.payload.text} findName={findName} />
     </MessageFrame>
   )
 })

@@ -160,7 +160,6 @@ const first = {
   code: 'Code',
   image: 'Image',
   table: 'Table',
-  deleted: 'This message was deleted.',
   unknownPerson: 'Someone',
   mentionAll: 'all',
   allPeople: 'everyone, not agents',

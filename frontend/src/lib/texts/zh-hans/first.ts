@@ -162,7 +162,6 @@ const first: Record<keyof typeof en, string> = {
   code: '代码',
   image: '图片',
   table: '表格',
-  deleted: '此消息已删除。',
   unknownPerson: '某人',
   mentionAll: '所有人',
   allPeople: '所有成员，不含 Agent',

@@ -162,7 +162,6 @@ const first: Record<keyof typeof en, string> = {
   code: '程式碼',
   image: '圖片',
   table: '表格',
-  deleted: '此訊息已刪除。',
   unknownPerson: '某人',
   mentionAll: '所有人',
   allPeople: '所有成員，不含 Agent',
