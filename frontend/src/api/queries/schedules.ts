@@ -21,17 +21,19 @@ export const useSchedules = (agentId: string) =>
     staleTime: 0,
   })
 
-/** The next times of an expression that is being written; an error says what is wrong with it. */
-export const useNextTimes = (expression: string, timeZone: string) =>
-  useQuery({
+/** The next times of an expression that is being written; an error may say what is wrong with it or with the time zone. */
+export function useNextTimes(expression: string, timeZone: string) {
+  const isComplete = expression !== '' && timeZone !== ''
+  return useQuery({
     queryKey: [...keys.schedules, 'preview', expression, timeZone],
     queryFn: async ({ signal }) =>
       (await unwrap(rest.POST('/api/v1/schedules/preview', { body: { expression, time_zone: timeZone }, signal })))
         .next_times,
-    enabled: expression !== '' && timeZone !== '',
+    enabled: isComplete,
     retry: false,
-    placeholderData: previous => previous,
+    placeholderData: previous => (isComplete ? previous : undefined),
   })
+}
 
 export const createSchedule = (chatId: string, agentId: string, body: NewSchedule) =>
   unwrap(

@@ -60,7 +60,7 @@ export function ScheduleDialog({ agentId, workspaceId, row, onClose }: ScheduleD
     event.preventDefault()
     if (isComplete) save.mutate(undefined, { onSuccess: onClose, onError: error => showToast(getErrorText(error)) })
   }
-  const problem = preview.error ? describeProblem(preview.error, t) : null
+  const problems = describeProblems(preview.error, t)
   return (
     <Dialog open onOpenChange={onClose} title={t(row ? 'schedule.edit' : 'schedule.new')}>
       <form className={styles.fields} onSubmit={submit}>
@@ -89,26 +89,28 @@ export function ScheduleDialog({ agentId, workspaceId, row, onClose }: ScheduleD
           <TextField
             label={t('schedule.expression')}
             hint={getCronText(expression, texts) || t('schedule.expressionHint')}
-            error={problem}
+            error={problems.expression}
             value={fields.expression}
             required
             onChange={setField('expression')}
           />
           <TextField
             label={t('schedule.timeZone')}
+            error={problems.timeZone}
             value={fields.time_zone}
             required
             onChange={setField('time_zone')}
           />
         </div>
-        {problem ? null : <NextTimes times={preview.data ?? []} timeZone={timeZone} />}
+        <NextTimes times={preview.data ?? []} timeZone={timeZone} />
+        {problems.other ? <p className="faint sm">{problems.other}</p> : null}
         <p className="faint sm">{t('schedule.ownerHint')}</p>
         <div className="row endrow">
           <Button onClick={onClose}>{t('cancel')}</Button>
           <Button
             tone="ink"
             type="submit"
-            blocked={!isComplete || problem !== null}
+            blocked={!isComplete || Boolean(problems.expression ?? problems.timeZone)}
             busy={save.isPending ? t('saving') : null}
           >
             {t(row ? 'saveChanges' : 'schedule.saveNew')}
@@ -119,10 +121,19 @@ export function ScheduleDialog({ agentId, workspaceId, row, onClose }: ScheduleD
   )
 }
 
-const problems = ['fields', 'syntax', 'never', 'too_often', 'time_zone'] as const
+const expressionProblems = ['fields', 'syntax', 'never', 'too_often'] as const
 
-/** Says what is wrong with an expression. */
-function describeProblem(error: Error, t: Texts['t']): string {
-  const found = error instanceof ApiError ? problems.find(name => name === error.data.problem) : undefined
-  return found ? t(`schedule.problem.${found}`) : getErrorText(error)
+interface Problems {
+  expression: string | null
+  timeZone: string | null
+  /** Why the next times cannot be read, if neither the expression nor the time zone is wrong. */
+  other: string | null
+}
+
+function describeProblems(error: Error | null, t: Texts['t']): Problems {
+  const name = error instanceof ApiError ? error.data.problem : null
+  const found = expressionProblems.find(each => each === name)
+  const expression = found ? t(`schedule.problem.${found}`) : null
+  const timeZone = name === 'time_zone' ? t('schedule.problem.time_zone') : null
+  return { expression, timeZone, other: error && !(expression ?? timeZone) ? getErrorText(error) : null }
 }
