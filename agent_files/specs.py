@@ -119,7 +119,8 @@ def _load(text: str) -> Any:
 
 
 def _check_events(text: str) -> None:
-    """Raise `_RefusedFeature` for aliases, which may make a huge value of a short text, tags and deep nesting. Build no value."""
+    """Raise `_RefusedFeature` for tags, for deep nesting, and for aliases, by which a short text can describe a huge value. Build
+    no value."""
     depth = 0
     for event in yaml.parse(text, Loader=yaml.CSafeLoader):
         if isinstance(event, yaml.AliasEvent):

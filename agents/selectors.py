@@ -179,6 +179,7 @@ def get_draft_trial(actor: Actor, chat_id: UUID, agent_id: UUID) -> DraftTrialRo
     """
     draft = get_draft(actor, chat_id, agent_id)
     is_applied = draft.applied is not None and draft.applied.content().as_json() == draft.written
+    # The runs by way of the agent, because the app `runs` imports this one.
     answered = Actor.objects.filter(
         pk=agent_id, runs__spec=draft.applied_id, runs__chat=chat_id, runs__state="completed"
     )

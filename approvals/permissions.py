@@ -1,4 +1,4 @@
-"""Rights on approvals: those of the chat, and to decide."""
+"""Rights on approvals: whoever may read the chat sees them; the person whom the run works for and editors decide."""
 
 from enum import StrEnum
 from uuid import UUID

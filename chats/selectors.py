@@ -310,5 +310,5 @@ def build_found_message(message: Message, query: str) -> FoundMessage:
 
 
 def list_rows_to_purge(workspace: Workspace) -> list[QuerySet[Any]]:
-    """Return the messages and chats of a workspace that are purged. A listener of `collect_rows_to_purge`."""
+    """Return all messages and chats of a deleted workspace, to purge them. A listener of `collect_rows_to_purge`."""
     return [Message.objects.filter(chat__workspace=workspace), Chat.objects.filter(workspace=workspace)]

@@ -42,7 +42,8 @@ def is_retryable(error: BaseException) -> bool:
 
 @contextmanager
 def use_custom_plans() -> Iterator[None]:
-    """Let PostgreSQL plan the queries of this block for their values, in a transaction. This costs one more query.
+    """Let PostgreSQL plan the queries until the end of the transaction for their values. This costs one more query. Opens a
+    transaction if there is none.
 
     By default PostgreSQL may use one plan for all values once a connection has executed a statement several times. A search for a
     frequent word is then up to ten times as slow, because that plan reads all messages with the word instead of the newest ones.

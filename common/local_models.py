@@ -74,7 +74,7 @@ def list_local_servers() -> list[LocalServer]:
     return [LocalServer(**server) for server in json.loads(stored)] if stored else []
 
 
-def has_answered(port: int | None) -> bool:
+def was_found_on_this_machine(port: int | None) -> bool:
     """Return whether a model server was found at this port of this machine."""
     return any(server.api_base.endswith(f":{port}{MODEL_PATH}") for server in list_local_servers())
 

@@ -15,7 +15,7 @@ from common.egress import (
     list_hosts_of_this_machine,
 )
 from common.errors import Conflict, Invalid
-from common.local_models import has_answered
+from common.local_models import was_found_on_this_machine
 from common.models import WithRevision
 from common.operators import can_administer_installation
 from common.providers import get_provider, list_provider_choices
@@ -118,7 +118,10 @@ def check_server(actor: Any, *, provider: str, api_base: str, options: Mapping[s
                     "You may not use a model server of this machine.",
                     hints=["Only operators and the first person of the installation can choose one."],
                 )
-            if not has_answered(target.url.port):
-                raise HostRefused(f"No model server answers at {host}.", hints=["Start it, and try again."])
+            if not was_found_on_this_machine(target.url.port):
+                raise HostRefused(
+                    f"No model server with a model was found at {host}.",
+                    hints=["Start it and load a model. It is found within 20 seconds."],
+                )
     elif api_base:
         raise Invalid(f"{chosen.label} takes no URL of its own.")

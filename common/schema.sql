@@ -82,7 +82,7 @@ CREATE TABLE actors_actor (
     runs_outside boolean NOT NULL,
     parent_id uuid,
     role character varying(80) NOT NULL,
-    CONSTRAINT actor_kind_known CHECK (((kind)::text = ANY ((ARRAY['human'::character varying, 'agent'::character varying])::text[]))),
+    CONSTRAINT actor_kind_known CHECK (((kind)::text = ANY (ARRAY[('human'::character varying)::text, ('agent'::character varying)::text]))),
     CONSTRAINT actors_actor_revision_check CHECK ((revision >= 0)),
     CONSTRAINT actors_actor_session_epoch_check CHECK ((session_epoch >= 0)),
     CONSTRAINT agent_has_a_workspace_or_is_public CHECK (((NOT ((kind)::text = 'agent'::text)) OR ((NOT is_public) AND (workspace_id IS NOT NULL)) OR (is_public AND (workspace_id IS NULL)))),
@@ -137,7 +137,7 @@ CREATE TABLE actors_apitoken (
     revoked_at timestamp with time zone,
     actor_id uuid CONSTRAINT actors_apitoken_person_id_not_null NOT NULL,
     created_by_id uuid,
-    CONSTRAINT token_scope_known CHECK (((scope)::text = ANY ((ARRAY['full'::character varying, 'read'::character varying])::text[])))
+    CONSTRAINT token_scope_known CHECK (((scope)::text = ANY (ARRAY[('full'::character varying)::text, ('read'::character varying)::text])))
 );
 
 CREATE TABLE actors_emailchange (
@@ -277,8 +277,8 @@ CREATE TABLE approvals_approval (
     chat_id uuid NOT NULL,
     decided_by_id uuid,
     person_id uuid,
-    CONSTRAINT approval_decision_has_time CHECK ((((decided_at IS NULL) AND (decision IS NULL)) OR ((decided_at IS NOT NULL) AND ((decision)::text = ANY ((ARRAY['approved'::character varying, 'approved_for_run'::character varying, 'refused'::character varying, 'answered'::character varying, 'expired'::character varying, 'stopped'::character varying])::text[]))))),
-    CONSTRAINT approval_has_reason_or_question CHECK ((((question IS NULL) AND ((reason)::text = ANY ((ARRAY['policy'::character varying, 'others'::character varying, 'outside'::character varying])::text[]))) OR ((question IS NOT NULL) AND (reason IS NULL))))
+    CONSTRAINT approval_decision_has_time CHECK ((((decided_at IS NULL) AND (decision IS NULL)) OR ((decided_at IS NOT NULL) AND ((decision)::text = ANY (ARRAY[('approved'::character varying)::text, ('approved_for_run'::character varying)::text, ('refused'::character varying)::text, ('answered'::character varying)::text, ('expired'::character varying)::text, ('stopped'::character varying)::text]))))),
+    CONSTRAINT approval_has_reason_or_question CHECK ((((question IS NULL) AND ((reason)::text = ANY (ARRAY[('policy'::character varying)::text, ('others'::character varying)::text, ('outside'::character varying)::text]))) OR ((question IS NOT NULL) AND (reason IS NULL))))
 );
 
 CREATE TABLE auth_group (
@@ -353,7 +353,7 @@ CREATE TABLE chats_chatactor (
     chat_id uuid NOT NULL,
     is_response_chosen boolean NOT NULL,
     hidden_seq bigint,
-    CONSTRAINT response_known CHECK (((response)::text = ANY ((ARRAY['mentions'::character varying, 'always'::character varying, 'never'::character varying])::text[])))
+    CONSTRAINT response_known CHECK (((response)::text = ANY (ARRAY[('mentions'::character varying)::text, ('always'::character varying)::text, ('never'::character varying)::text])))
 );
 
 CREATE TABLE chats_chatgrant (
@@ -386,7 +386,7 @@ CREATE TABLE chats_chatlink (
     CONSTRAINT chats_chatlink_max_uses_check CHECK ((max_uses >= 0)),
     CONSTRAINT chats_chatlink_uses_check CHECK ((uses >= 0)),
     CONSTRAINT link_max_uses_positive CHECK (((max_uses IS NULL) OR (max_uses >= 1))),
-    CONSTRAINT link_role_known CHECK (((role)::text = ANY ((ARRAY['editor'::character varying, 'suggester'::character varying])::text[])))
+    CONSTRAINT link_role_known CHECK (((role)::text = ANY (ARRAY[('editor'::character varying)::text, ('suggester'::character varying)::text])))
 );
 
 CREATE TABLE chats_message (
@@ -411,8 +411,8 @@ END) STORED,
     tokens integer,
     pinned_at timestamp with time zone,
     pinned_by_id uuid,
-    CONSTRAINT author_by_type CHECK ((((author_id IS NOT NULL) AND ((type)::text = ANY ((ARRAY['TEXT_MESSAGE'::character varying, 'FILE_MESSAGE'::character varying, 'THINKING'::character varying, 'TOOL_CALL'::character varying, 'TOOL_RESPONSE'::character varying])::text[]))) OR ((NOT ((type)::text = ANY ((ARRAY['TEXT_MESSAGE'::character varying, 'FILE_MESSAGE'::character varying, 'THINKING'::character varying, 'TOOL_CALL'::character varying, 'TOOL_RESPONSE'::character varying])::text[]))) AND (author_id IS NULL)))),
-    CONSTRAINT pinned_is_pinnable CHECK ((((pinned_at IS NULL) AND (pinned_by_id IS NULL)) OR ((metadata IS NULL) AND (pinned_at IS NOT NULL) AND ((type)::text = ANY ((ARRAY['TEXT_MESSAGE'::character varying, 'FILE_MESSAGE'::character varying])::text[])))))
+    CONSTRAINT author_by_type CHECK ((((author_id IS NOT NULL) AND ((type)::text = ANY (ARRAY[('TEXT_MESSAGE'::character varying)::text, ('FILE_MESSAGE'::character varying)::text, ('THINKING'::character varying)::text, ('TOOL_CALL'::character varying)::text, ('TOOL_RESPONSE'::character varying)::text]))) OR ((NOT ((type)::text = ANY (ARRAY[('TEXT_MESSAGE'::character varying)::text, ('FILE_MESSAGE'::character varying)::text, ('THINKING'::character varying)::text, ('TOOL_CALL'::character varying)::text, ('TOOL_RESPONSE'::character varying)::text]))) AND (author_id IS NULL)))),
+    CONSTRAINT pinned_is_pinnable CHECK ((((pinned_at IS NULL) AND (pinned_by_id IS NULL)) OR ((metadata IS NULL) AND (pinned_at IS NOT NULL) AND ((type)::text = ANY (ARRAY[('TEXT_MESSAGE'::character varying)::text, ('FILE_MESSAGE'::character varying)::text])))))
 );
 ALTER TABLE ONLY chats_message ALTER COLUMN words SET STATISTICS 1000;
 
@@ -443,7 +443,7 @@ CREATE TABLE context_historysummary (
     CONSTRAINT context_historysummary_messages_check CHECK ((messages >= 0)),
     CONSTRAINT context_historysummary_source_tokens_check CHECK ((source_tokens >= 0)),
     CONSTRAINT context_historysummary_tokens_check CHECK ((tokens >= 0)),
-    CONSTRAINT summary_state_known CHECK (((state)::text = ANY ((ARRAY['writing'::character varying, 'ready'::character varying, 'failed'::character varying])::text[])))
+    CONSTRAINT summary_state_known CHECK (((state)::text = ANY (ARRAY[('writing'::character varying)::text, ('ready'::character varying)::text, ('failed'::character varying)::text])))
 );
 
 CREATE TABLE context_summarycorrection (
@@ -589,8 +589,8 @@ CREATE TABLE files_file (
     chat_id uuid,
     uploaded_by_id uuid,
     workspace_id uuid NOT NULL,
-    CONSTRAINT file_kind_known CHECK (((kind)::text = ANY ((ARRAY['image'::character varying, 'pdf'::character varying, 'document'::character varying, 'slides'::character varying, 'sheet'::character varying, 'text'::character varying, 'other'::character varying])::text[]))),
-    CONSTRAINT file_state_known CHECK (((state)::text = ANY ((ARRAY['waiting'::character varying, 'ready'::character varying, 'failed'::character varying])::text[]))),
+    CONSTRAINT file_kind_known CHECK (((kind)::text = ANY (ARRAY[('image'::character varying)::text, ('pdf'::character varying)::text, ('document'::character varying)::text, ('slides'::character varying)::text, ('sheet'::character varying)::text, ('text'::character varying)::text, ('other'::character varying)::text]))),
+    CONSTRAINT file_state_known CHECK (((state)::text = ANY (ARRAY[('waiting'::character varying)::text, ('ready'::character varying)::text, ('failed'::character varying)::text]))),
     CONSTRAINT files_file_height_check CHECK ((height >= 0)),
     CONSTRAINT files_file_pages_check CHECK ((pages >= 0)),
     CONSTRAINT files_file_size_check CHECK ((size >= 0)),
@@ -729,7 +729,7 @@ CREATE TABLE memory_note (
     on_behalf_of_id uuid,
     workspace_id uuid NOT NULL,
     CONSTRAINT memory_note_revision_check CHECK ((revision >= 0)),
-    CONSTRAINT note_scope_known CHECK (((scope)::text = ANY ((ARRAY['chat'::character varying, 'workspace'::character varying])::text[]))),
+    CONSTRAINT note_scope_known CHECK (((scope)::text = ANY (ARRAY[('chat'::character varying)::text, ('workspace'::character varying)::text]))),
     CONSTRAINT note_without_chat_is_everywhere CHECK (((chat_id IS NOT NULL) OR ((scope)::text = 'workspace'::text)))
 );
 
@@ -775,7 +775,7 @@ CREATE TABLE publishing_agentreport (
     closed_by_id uuid,
     reporter_id uuid,
     CONSTRAINT closed_report_has_its_time CHECK ((((closed_at IS NULL) AND ((state)::text = 'open'::text)) OR ((closed_at IS NOT NULL) AND ((state)::text = 'closed'::text)))),
-    CONSTRAINT report_reason_known CHECK (((reason)::text = ANY ((ARRAY['misleading'::character varying, 'data'::character varying, 'harmful'::character varying, 'brand'::character varying, 'other'::character varying])::text[])))
+    CONSTRAINT report_reason_known CHECK (((reason)::text = ANY (ARRAY[('misleading'::character varying)::text, ('data'::character varying)::text, ('harmful'::character varying)::text, ('brand'::character varying)::text, ('other'::character varying)::text])))
 );
 
 CREATE TABLE publishing_agentuse (
@@ -802,7 +802,7 @@ CREATE TABLE publishing_listing (
     agent_id uuid NOT NULL,
     published_by_id uuid,
     taken_down_by_id uuid,
-    CONSTRAINT listing_category_known CHECK (((category)::text = ANY ((ARRAY['writing'::character varying, 'language'::character varying, 'research'::character varying, 'data'::character varying, 'coding'::character varying, 'business'::character varying, 'education'::character varying, 'other'::character varying])::text[]))),
+    CONSTRAINT listing_category_known CHECK (((category)::text = ANY (ARRAY[('writing'::character varying)::text, ('language'::character varying)::text, ('research'::character varying)::text, ('data'::character varying)::text, ('coding'::character varying)::text, ('business'::character varying)::text, ('education'::character varying)::text, ('other'::character varying)::text]))),
     CONSTRAINT publishing_listing_origin_version_check CHECK ((origin_version >= 0))
 );
 
@@ -867,10 +867,10 @@ CREATE TABLE runs_run (
     metadata jsonb,
     deadline_at timestamp with time zone,
     answered_ids uuid[] NOT NULL,
-    quotes_trigger boolean NOT NULL,
+    replies_to_trigger boolean CONSTRAINT runs_run_quotes_trigger_not_null NOT NULL,
     woken_by_id uuid,
     CONSTRAINT job_or_sub_agent_has_input CHECK ((((chat_id IS NOT NULL) AND (input IS NULL) AND (parent_id IS NULL)) OR ((chat_id IS NOT NULL) AND (input IS NOT NULL) AND (parent_id IS NOT NULL)) OR ((chat_id IS NULL) AND (input IS NOT NULL) AND (parent_id IS NULL)))),
-    CONSTRAINT run_state_known CHECK (((state)::text = ANY ((ARRAY['queued'::character varying, 'running'::character varying, 'waiting_approval'::character varying, 'waiting_child'::character varying, 'completed'::character varying, 'failed'::character varying, 'stopped'::character varying])::text[]))),
+    CONSTRAINT run_state_known CHECK (((state)::text = ANY (ARRAY[('queued'::character varying)::text, ('running'::character varying)::text, ('waiting_approval'::character varying)::text, ('waiting_child'::character varying)::text, ('completed'::character varying)::text, ('failed'::character varying)::text, ('stopped'::character varying)::text]))),
     CONSTRAINT running_run_has_lease CHECK (((NOT ((state)::text = 'running'::text)) OR (lease_until IS NOT NULL))),
     CONSTRAINT runs_run_agent_hops_check CHECK ((agent_hops >= 0)),
     CONSTRAINT runs_run_attempt_check CHECK ((attempt >= 0)),
@@ -917,7 +917,7 @@ CREATE TABLE schedules_schedule (
     owner_id uuid NOT NULL,
     workspace_id uuid NOT NULL,
     retry_at timestamp with time zone,
-    CONSTRAINT next_at_of_active_schedule CHECK (((next_at IS NULL) OR (is_enabled AND ((paused_reason)::text = ANY ((ARRAY[''::character varying, 'budget_used_up'::character varying])::text[]))))),
+    CONSTRAINT next_at_of_active_schedule CHECK (((next_at IS NULL) OR (is_enabled AND ((paused_reason)::text = ANY (ARRAY[(''::character varying)::text, ('budget_used_up'::character varying)::text]))))),
     CONSTRAINT schedules_schedule_grace_seconds_check CHECK ((grace_seconds >= 0)),
     CONSTRAINT schedules_schedule_revision_check CHECK ((revision >= 0))
 );
@@ -953,8 +953,8 @@ CREATE TABLE suggestions_merge (
     draft_id uuid,
     run_id uuid,
     workspace_id uuid NOT NULL,
-    CONSTRAINT a_merge_that_is_over_has_its_time CHECK ((((ended_at IS NULL) AND ((state)::text = ANY ((ARRAY['waiting'::character varying, 'working'::character varying])::text[]))) OR ((NOT ((state)::text = ANY ((ARRAY['waiting'::character varying, 'working'::character varying])::text[]))) AND (ended_at IS NOT NULL)))),
-    CONSTRAINT merge_state_known CHECK (((state)::text = ANY ((ARRAY['waiting'::character varying, 'working'::character varying, 'done'::character varying, 'failed'::character varying, 'stopped'::character varying])::text[])))
+    CONSTRAINT a_merge_that_is_over_has_its_time CHECK ((((ended_at IS NULL) AND ((state)::text = ANY (ARRAY[('waiting'::character varying)::text, ('working'::character varying)::text]))) OR ((NOT ((state)::text = ANY (ARRAY[('waiting'::character varying)::text, ('working'::character varying)::text]))) AND (ended_at IS NOT NULL)))),
+    CONSTRAINT merge_state_known CHECK (((state)::text = ANY (ARRAY[('waiting'::character varying)::text, ('working'::character varying)::text, ('done'::character varying)::text, ('failed'::character varying)::text, ('stopped'::character varying)::text])))
 );
 
 CREATE TABLE suggestions_suggestion (
@@ -980,8 +980,8 @@ CREATE TABLE suggestions_suggestion (
     summary_run_id uuid,
     workspace_id uuid NOT NULL,
     CONSTRAINT a_decision_has_its_time CHECK ((((decided_at IS NULL) AND ((state)::text = 'pending'::text)) OR ((NOT ((state)::text = 'pending'::text)) AND (decided_at IS NOT NULL)))),
-    CONSTRAINT accepted_by_a_merge CHECK (((NOT ((state)::text = ANY ((ARRAY['accepted'::character varying, 'unused'::character varying])::text[]))) OR (merge_id IS NOT NULL))),
-    CONSTRAINT suggestion_state_known CHECK (((state)::text = ANY ((ARRAY['pending'::character varying, 'accepted'::character varying, 'rejected'::character varying, 'withdrawn'::character varying, 'unused'::character varying])::text[])))
+    CONSTRAINT accepted_by_a_merge CHECK (((NOT ((state)::text = ANY (ARRAY[('accepted'::character varying)::text, ('unused'::character varying)::text]))) OR (merge_id IS NOT NULL))),
+    CONSTRAINT suggestion_state_known CHECK (((state)::text = ANY (ARRAY[('pending'::character varying)::text, ('accepted'::character varying)::text, ('rejected'::character varying)::text, ('withdrawn'::character varying)::text, ('unused'::character varying)::text])))
 );
 
 CREATE TABLE tools_serverauthorization (
@@ -998,7 +998,7 @@ CREATE TABLE tools_toolpolicy (
     tool character varying(64) NOT NULL,
     policy character varying(4) NOT NULL,
     workspace_id uuid NOT NULL,
-    CONSTRAINT tool_policy_known CHECK (((policy)::text = ANY ((ARRAY['auto'::character varying, 'ask'::character varying, 'off'::character varying])::text[])))
+    CONSTRAINT tool_policy_known CHECK (((policy)::text = ANY (ARRAY[('auto'::character varying)::text, ('ask'::character varying)::text, ('off'::character varying)::text])))
 );
 
 CREATE TABLE tools_toolserver (
@@ -1020,9 +1020,9 @@ CREATE TABLE tools_toolserver (
     created_at timestamp with time zone NOT NULL,
     workspace_id uuid NOT NULL,
     error_code character varying(20) NOT NULL,
-    CONSTRAINT server_auth_known CHECK (((auth)::text = ANY ((ARRAY['none'::character varying, 'bearer'::character varying, 'header'::character varying, 'basic'::character varying, 'query'::character varying, 'oauth'::character varying])::text[]))),
-    CONSTRAINT server_kind_known CHECK (((kind)::text = ANY ((ARRAY['http'::character varying, 'openapi'::character varying, 'mcp'::character varying])::text[]))),
-    CONSTRAINT server_state_known CHECK (((state)::text = ANY ((ARRAY['untested'::character varying, 'ok'::character varying, 'failed'::character varying, 'sign_in'::character varying])::text[]))),
+    CONSTRAINT server_auth_known CHECK (((auth)::text = ANY (ARRAY[('none'::character varying)::text, ('bearer'::character varying)::text, ('header'::character varying)::text, ('basic'::character varying)::text, ('query'::character varying)::text, ('oauth'::character varying)::text]))),
+    CONSTRAINT server_kind_known CHECK (((kind)::text = ANY (ARRAY[('http'::character varying)::text, ('openapi'::character varying)::text, ('mcp'::character varying)::text]))),
+    CONSTRAINT server_state_known CHECK (((state)::text = ANY (ARRAY[('untested'::character varying)::text, ('ok'::character varying)::text, ('failed'::character varying)::text, ('sign_in'::character varying)::text]))),
     CONSTRAINT tools_toolserver_revision_check CHECK ((revision >= 0))
 );
 
@@ -1048,8 +1048,8 @@ CREATE TABLE tools_workspacetool (
     server_id uuid NOT NULL,
     workspace_id uuid NOT NULL,
     annotations jsonb NOT NULL,
-    CONSTRAINT a_tool_that_is_off_has_a_reason CHECK (((is_enabled AND ((off_reason)::text = ''::text)) OR ((NOT is_enabled) AND ((off_reason)::text = ANY ((ARRAY['editor'::character varying, 'changed'::character varying, 'gone'::character varying])::text[]))))),
-    CONSTRAINT tool_effect_known CHECK (((effect)::text = ANY ((ARRAY['read'::character varying, 'write'::character varying])::text[]))),
+    CONSTRAINT a_tool_that_is_off_has_a_reason CHECK (((is_enabled AND ((off_reason)::text = ''::text)) OR ((NOT is_enabled) AND ((off_reason)::text = ANY (ARRAY[('editor'::character varying)::text, ('changed'::character varying)::text, ('gone'::character varying)::text]))))),
+    CONSTRAINT tool_effect_known CHECK (((effect)::text = ANY (ARRAY[('read'::character varying)::text, ('write'::character varying)::text]))),
     CONSTRAINT tools_workspacetool_revision_check CHECK ((revision >= 0))
 );
 
@@ -1077,9 +1077,9 @@ CREATE TABLE usage_budget (
     subject_id uuid,
     workspace_id uuid NOT NULL,
     CONSTRAINT budget_limit_not_negative CHECK ((limit_micro >= 0)),
-    CONSTRAINT budget_period_of_scope CHECK (((((period)::text = 'run'::text) AND ((scope)::text = 'run_tree'::text)) OR ((NOT ((scope)::text = 'run_tree'::text)) AND ((period)::text = ANY ((ARRAY['day'::character varying, 'month'::character varying])::text[]))))),
-    CONSTRAINT budget_scope_known CHECK (((scope)::text = ANY ((ARRAY['workspace'::character varying, 'person'::character varying, 'agent'::character varying, 'run_tree'::character varying])::text[]))),
-    CONSTRAINT budget_subject_of_scope CHECK (((subject_id IS NULL) OR ((scope)::text = ANY ((ARRAY['person'::character varying, 'agent'::character varying])::text[])))),
+    CONSTRAINT budget_period_of_scope CHECK (((((period)::text = 'run'::text) AND ((scope)::text = 'run_tree'::text)) OR ((NOT ((scope)::text = 'run_tree'::text)) AND ((period)::text = ANY (ARRAY[('day'::character varying)::text, ('month'::character varying)::text]))))),
+    CONSTRAINT budget_scope_known CHECK (((scope)::text = ANY (ARRAY[('workspace'::character varying)::text, ('person'::character varying)::text, ('agent'::character varying)::text, ('run_tree'::character varying)::text]))),
+    CONSTRAINT budget_subject_of_scope CHECK (((subject_id IS NULL) OR ((scope)::text = ANY (ARRAY[('person'::character varying)::text, ('agent'::character varying)::text])))),
     CONSTRAINT usage_budget_revision_check CHECK ((revision >= 0))
 );
 
@@ -1212,7 +1212,7 @@ CREATE TABLE workspaces_membership (
     joined_at timestamp with time zone NOT NULL,
     actor_id uuid NOT NULL,
     workspace_id uuid NOT NULL,
-    CONSTRAINT membership_role_known CHECK (((role)::text = ANY ((ARRAY['editor'::character varying, 'suggester'::character varying])::text[])))
+    CONSTRAINT membership_role_known CHECK (((role)::text = ANY (ARRAY[('editor'::character varying)::text, ('suggester'::character varying)::text])))
 );
 
 CREATE TABLE workspaces_pastmembership (
@@ -1222,7 +1222,7 @@ CREATE TABLE workspaces_pastmembership (
     removed_at timestamp with time zone,
     actor_id uuid NOT NULL,
     workspace_id uuid NOT NULL,
-    CONSTRAINT past_membership_role_known CHECK (((role)::text = ANY ((ARRAY['editor'::character varying, 'suggester'::character varying])::text[])))
+    CONSTRAINT past_membership_role_known CHECK (((role)::text = ANY (ARRAY[('editor'::character varying)::text, ('suggester'::character varying)::text])))
 );
 
 CREATE TABLE workspaces_workspace (
@@ -1834,7 +1834,7 @@ CREATE INDEX guardian_userobjectpermission_user_id_d5c1e964 ON guardian_userobje
 
 CREATE INDEX history_of_agent ON memory_historyentry USING btree (agent_id, created_at DESC) WHERE (clearing_id IS NULL);
 
-CREATE INDEX important_messages ON chats_message USING btree (chat_id, seq DESC) WHERE ((metadata IS NULL) AND ((type)::text = ANY ((ARRAY['FILE_MESSAGE'::character varying, 'SPEC_SAVED'::character varying, 'DRAFT_APPLIED'::character varying, 'DRAFT_MERGED'::character varying, 'SUGGESTION_ACCEPTED'::character varying, 'APPROVAL_DECIDED'::character varying])::text[])));
+CREATE INDEX important_messages ON chats_message USING btree (chat_id, seq DESC) WHERE ((metadata IS NULL) AND ((type)::text = ANY (ARRAY[('FILE_MESSAGE'::character varying)::text, ('SPEC_SAVED'::character varying)::text, ('DRAFT_APPLIED'::character varying)::text, ('DRAFT_MERGED'::character varying)::text, ('SUGGESTION_ACCEPTED'::character varying)::text, ('APPROVAL_DECIDED'::character varying)::text])));
 
 CREATE INDEX ledger_by_run ON usage_llmcall USING btree (run_id) WHERE (run_id IS NOT NULL);
 
@@ -1904,7 +1904,7 @@ CREATE INDEX notifications_notification_workspace_id_6f7a384b ON notifications_n
 
 CREATE INDEX notifications_of ON notifications_notification USING btree (person_id, created_at DESC);
 
-CREATE UNIQUE INDEX one_active_run_per_concurrency_key ON runs_run USING btree (concurrency_key) WHERE ((state)::text = ANY ((ARRAY['running'::character varying, 'waiting_child'::character varying])::text[]));
+CREATE UNIQUE INDEX one_active_run_per_concurrency_key ON runs_run USING btree (concurrency_key) WHERE ((state)::text = ANY (ARRAY[('running'::character varying)::text, ('waiting_child'::character varying)::text]));
 
 CREATE UNIQUE INDEX one_child_per_call ON runs_run USING btree (parent_id, call_id) WHERE (parent_id IS NOT NULL);
 
@@ -1954,7 +1954,7 @@ CREATE INDEX reservations_by_expiry ON usage_reservation USING btree (expires_at
 
 CREATE INDEX reservations_of_holder ON usage_reservation USING btree (holder_id, attempt);
 
-CREATE INDEX runs_alive ON runs_run USING btree (state, lease_until) WHERE ((state)::text = ANY ((ARRAY['queued'::character varying, 'running'::character varying, 'waiting_child'::character varying, 'waiting_approval'::character varying])::text[]));
+CREATE INDEX runs_alive ON runs_run USING btree (state, lease_until) WHERE ((state)::text = ANY (ARRAY[('queued'::character varying)::text, ('running'::character varying)::text, ('waiting_child'::character varying)::text, ('waiting_approval'::character varying)::text]));
 
 CREATE INDEX runs_by_concurrency_key ON runs_run USING btree (concurrency_key, state, id);
 
@@ -2735,4 +2735,5 @@ INSERT INTO django_migrations (app, name, applied) VALUES
     ('webhooks', '0001_initial', now()),
     ('webhooks', '0002_wake_causes', now()),
     ('webhooks', '0003_wake_of_added_agents', now()),
-    ('webhooks', '0004_add_last_try', now());
+    ('webhooks', '0004_add_last_try', now()),
+    ('runs', '0009_rename_quotes_trigger', now());

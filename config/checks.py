@@ -9,6 +9,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 from django.core.exceptions import ImproperlyConfigured
 
+from common.egress import HostRefused, check_url
 from system_tools.web_search.providers import PROVIDERS
 
 KNOWN_SECRET_KEY = "only-for-tests-and-tools-that-serve-nobody"
@@ -55,9 +56,14 @@ def check_web_search(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> 
         hint = f"One of {', '.join(PROVIDERS)}."
         return [Error("WEB_SEARCH_PROVIDER names no search service.", hint=hint, id="atelier.E008")]
     missing = "key" if PROVIDERS[provider] else "url"
-    if service[missing]:
-        return []
-    return [Error(f"WEB_SEARCH_{missing.upper()} is not set, which {provider} needs.", id="atelier.E009")]
+    if not service[missing]:
+        return [Error(f"WEB_SEARCH_{missing.upper()} is not set, which {provider} needs.", id="atelier.E009")]
+    try:
+        if service["url"]:
+            check_url(service["url"], any_host=True)
+    except HostRefused as error:
+        return [Error(f"WEB_SEARCH_URL cannot be used. {error.message}", id="atelier.E010")]
+    return []
 
 
 @register(deploy=True)

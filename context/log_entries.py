@@ -21,7 +21,11 @@ MAX_IMAGES = 8
 
 
 def build_entry(row: Sequence[Any]) -> LogEntry:
-    """Return the entry of a message, of which `row` has the `LOG_COLUMNS`."""
+    """Return the `LogEntry` of a message, of which `row` has the `LOG_COLUMNS`.
+
+    System messages have no author: what an agent reads that was woken, and the question of a comparison, count as a text of the
+    person in `actor_id`.
+    """
     id, type_, author_id, payload, run_id, reply_to, seq, tokens = row
     if tokens is None:
         tokens = estimate_tokens(payload.get("text", ""))

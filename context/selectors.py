@@ -190,7 +190,8 @@ def _build_sentence_row(
 
 
 def list_rows_to_purge(workspace: Workspace) -> list[QuerySet[Any]]:
-    """Return the summaries, corrections and strategies of a workspace that are purged. A listener of `collect_rows_to_purge`."""
+    """Return all summaries, corrections and strategies of a deleted workspace, to purge them. A listener of
+    `collect_rows_to_purge`."""
     models: tuple[Any, ...] = (SummaryCorrection, HistorySummary, AgentContext)
     return [model.objects.filter(chat__workspace=workspace) for model in models]
 

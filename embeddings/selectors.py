@@ -72,7 +72,7 @@ def build_embedding_model_row(workspace: Workspace) -> EmbeddingModelRow:
 
 
 def list_rows_to_purge(workspace: Workspace) -> list[QuerySet[Any]]:
-    """Return the embeddings of a workspace that are purged. A listener of `collect_rows_to_purge`."""
+    """Return all embeddings of a deleted workspace, to purge them. A listener of `collect_rows_to_purge`."""
     return [
         MessageEmbedding.objects.filter(chat__workspace=workspace),
         EmbeddedChat.objects.filter(chat__workspace=workspace),

@@ -57,7 +57,7 @@ class Stream:
         self.attempt = attempt
         self.next_flush_at = 0.0
         self.stored_characters = 0
-        self.has_started = False
+        self.has_sent = False
         self._ttl_set_at = 0.0
         self._streams = streams
         self._parts: dict[tuple[Part, int], _PartBuffer] = {}
@@ -93,7 +93,7 @@ class Stream:
     async def stop(self) -> None:
         """Send the pending chunks. If nothing was sent yet, drop them: the whole message is there, and its row follows at once.
         Call it before the durable frame is published, so that no chunk follows that. Does not raise or wait while Redis is down."""
-        if self.has_started or self._streams.is_sending:
+        if self.has_sent or self._streams.is_sending:
             await self.flush()
         else:
             for buffer in self._parts.values():
@@ -111,7 +111,7 @@ class Stream:
     @property
     def is_ttl_due(self) -> bool:
         """Whether to renew the time to live of the stored text."""
-        return not self.has_started or time.monotonic() - self._ttl_set_at > PARTIAL_TTL_SECONDS / 3
+        return not self.has_sent or time.monotonic() - self._ttl_set_at > PARTIAL_TTL_SECONDS / 3
 
     def build_deltas(self) -> list[Delta]:
         """Return a frame for each part with pending chunks. The chunks stay pending until `mark_sent`."""
@@ -136,9 +136,9 @@ class Stream:
 
     def mark_sent(self, deltas: Sequence[Delta]) -> None:
         """Remove the text of these frames from the pending chunks. Chunks that were added after `build_deltas` stay pending."""
-        if self.is_ttl_due:  # It reads `has_started`, which is set below.
+        if self.is_ttl_due:  # It reads `has_sent`, which is set below.
             self._ttl_set_at = time.monotonic()
-        self.has_started = True
+        self.has_sent = True
         self.stored_characters += sum(len(delta.text) for delta in deltas)
         for delta in deltas:
             buffer = self._parts[(delta.part, delta.index)]
@@ -177,7 +177,7 @@ class Streams:
 
     def enqueue(self, stream: Stream) -> None:
         """Queue a stream with pending chunks for the flush loop."""
-        if not self._pending_streams or not stream.has_started:
+        if not self._pending_streams or not stream.has_sent:
             self._wake_event.set()
         self._pending_streams[stream] = None
 
@@ -197,7 +197,7 @@ class Streams:
         if self._current.get(stream.run_id) is not stream:
             return  # a newer message of this run has replaced the text
         del self._current[stream.run_id]
-        if not stream.has_started and stream.attempt == 1:
+        if not stream.has_sent and stream.attempt == 1:
             return  # nothing was stored, and no earlier attempt may have left a text
         await self._client.call(lambda client: client.delete(_build_redis_key(stream.run_id)), 0)
 
@@ -242,23 +242,23 @@ class Streams:
         while True:
             await self._wait_for_tick(clock)
             now = clock()
-            due = [stream for stream in self._pending_streams if not stream.has_started or stream.next_flush_at <= now]
+            due = [stream for stream in self._pending_streams if not stream.has_sent or stream.next_flush_at <= now]
             if due:
                 # The next shared tick that is at least one whole tick away: never more than ten frames a second.
                 for stream in due:
-                    ticks = 1 if stream.has_started else 2
+                    ticks = 1 if stream.has_sent else 2
                     stream.next_flush_at = (int(now / FLUSH_INTERVAL_SECONDS) + ticks) * FLUSH_INTERVAL_SECONDS
                 await self.flush(due)
             if self.is_redis_down:
                 await asyncio.sleep(PAUSE_AFTER_FAILURE_SECONDS)
 
     async def _wait_for_tick(self, clock: Callable[[], float]) -> None:
-        """Wait until chunks are due: at once if a stream has its first chunk, which `enqueue` signals also during the wait; else
-        at the next shared tick."""
+        """Wait until chunks are due: at once if a stream has a chunk and has sent none yet, which `enqueue` signals
+        also during the wait; else at the next shared tick."""
         if not self._pending_streams:
             await self._wake_event.wait()
         self._wake_event.clear()
-        if any(not stream.has_started for stream in self._pending_streams):
+        if any(not stream.has_sent for stream in self._pending_streams):
             return
         try:
             async with asyncio.timeout((int(clock() / FLUSH_INTERVAL_SECONDS) + 1) * FLUSH_INTERVAL_SECONDS - clock()):
@@ -281,7 +281,7 @@ def _store_deltas(pipeline: AsyncPipeline, stream: Stream, deltas: Sequence[Delt
     Each chunk has its offset, because it may be appended twice if the first answer of Redis is lost.
     """
     key = _build_redis_key(stream.run_id)
-    if not stream.has_started:
+    if not stream.has_sent:
         pipeline.delete(key)
         pipeline.rpush(key, json.dumps([str(stream.message_id), str(stream.agent_id), stream.attempt]))
     if stream.stored_characters <= MAX_TEXT:

@@ -45,12 +45,13 @@ def get_default_home() -> Path:
 
 def open_home(folder: Path) -> Path:
     """Create the folder if necessary, and check that the servers can reach it. Raises `StartError`."""
-    folder = folder.expanduser().resolve()
     try:
+        folder = folder.expanduser().resolve()
         folder.mkdir(parents=True, exist_ok=True)
         folder.chmod(0o711 if is_root() else 0o700)
-    except OSError as error:
-        raise StartError(f"The data folder {folder} cannot be used: {error.strerror}.") from error
+    except (OSError, RuntimeError) as error:  # RuntimeError: of `expanduser`, for an unknown user
+        reason = getattr(error, "strerror", None) or str(error).rstrip(".")
+        raise StartError(f"The data folder {folder} cannot be used: {reason}.") from error
     if is_root() and not is_reachable_by_others(folder):
         raise StartError(
             f"As root, the servers run as the user 'nobody', who cannot reach {folder}. "

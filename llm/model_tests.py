@@ -14,7 +14,7 @@ from typing import Literal, NotRequired, TypedDict, Unpack
 from uuid import UUID
 
 from django.conf import settings
-from django.db import DatabaseError, connections
+from django.db import Error, connections
 
 from actors.models import Actor
 from common.errors import AppError, LimitReached, NotFound, Unavailable
@@ -246,7 +246,7 @@ def _record_usage(record_usage: Callable[[ModelTestResult], None], result: Model
     """Write the ledger entry of the test. Errors of the database are only logged, so that the person gets the result."""
     try:
         record_usage(result)
-    except DatabaseError:
+    except Error:
         logger.exception("The usage of a model test could not be stored.")
     finally:
         connections.close_all()

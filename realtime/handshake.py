@@ -85,7 +85,8 @@ def _find_by_session(session_keys: Collection[str]) -> dict[str, tuple[Actor, So
     """Return the people of valid sessions.
 
     A session is invalid if it has expired, is anonymous, is older than the last change of the password, or if its person
-    may not sign in.
+    may not sign in. The person of a session in which an operator views the web app as a person (`Viewing`) is that person; once
+    the viewing has ended, the operator.
     """
     sessions = Session.objects.filter(session_key__in=session_keys, expire_date__gt=now())
     decoded = {session.session_key: session.get_decoded() for session in sessions}

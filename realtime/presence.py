@@ -73,6 +73,7 @@ def _update_and_publish(topics: Sequence[Topic], step: Callable[[Pipeline, Topic
 
 
 def _send_update(client: Redis, topics: Sequence[Topic], step: Callable[[Pipeline, Topic], None]) -> list[Any]:
+    """Return four answers for each topic: the people before, the step's answer, the people after, and that of EXPIRE."""
     # In a transaction, so that if two people arrive at the same time, the later of the two lists has both.
     with client.pipeline(transaction=True) as pipe:
         for topic in topics:

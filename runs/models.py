@@ -53,8 +53,8 @@ class RunOrigin(models.TextChoices):
 
 
 def build_concurrency_key(agent_id: UUID, chat_id: UUID, memory_scope: MemoryScope) -> str:
-    """Return the key of an agent's runs in a chat. At most one run of a key is active at a time: an agent with one memory for all
-    its chats has one key for all of them."""
+    """Return the key of an agent's runs in a chat. At most one run of a key is running or waits for sub-agents: an agent with one
+    memory for all its chats has one key for all of them."""
     return f"{agent_id}" if memory_scope == "agent" else f"{agent_id}:{chat_id}"
 
 
@@ -64,7 +64,7 @@ class Run(Identified, VersionedRow):
     At most one run of a `concurrency_key` is running or waits for sub-agents. `attempt` is the fencing token of its writes. The
     first claim sets `spec`, or the start of a comparison. `message_id`: the id of the current step's message, set before its first
     chunk. `read_to`: the version of the chat up to which the run has read. `answered_ids`: the messages that address the agent and
-    that the run has read. `quotes_trigger`: other messages follow the one that it answers, so its texts quote that one.
+    that the run has read. `replies_to_trigger`: other messages follow the one that it answers, so its texts reply to it.
     `agent_hops`: messages of agents in a row that led to the run. Before `retry_at`, it is not claimed and asks no model.
 
     The run of a sub-agent has a `parent`, whose call `call_id` gave it its task. `path` has the agents from the first to this one;
@@ -152,7 +152,7 @@ class Run(Identified, VersionedRow):
     message_id = models.UUIDField(_("message id"), null=True)
     read_to = models.BigIntegerField(_("read to"), default=0)
     answered_ids = ArrayField(models.UUIDField(), verbose_name=_("answered ids"), default=list)
-    quotes_trigger = models.BooleanField(_("quotes trigger"), default=False)
+    replies_to_trigger = models.BooleanField(_("replies to trigger"), default=False)
     limits = models.JSONField(_("limits"), default=dict)
     input_tokens = models.PositiveIntegerField(_("input tokens"), default=0)
     output_tokens = models.PositiveIntegerField(_("output tokens"), default=0)

@@ -36,7 +36,7 @@ def list_in_turns(
     waiting: QuerySet[Run], excluded: Sequence[UUID] = ()
 ) -> QuerySet[Run, tuple[UUID, UUID, UUID | None, int]]:
     """Return the ids, workspaces, people and turns of queued runs, in the order in which they get slots. People take turns, and so
-    do the trees of one person: a new message does not wait for earlier sub-agents. `excluded`: workspaces and people to leave out.
+    do the trees of one person. Left out: isolated runs (see `reserve_isolated_runs`), and the workspaces and people of `excluded`.
     """
     waiting = (
         waiting.filter(crashes__lt=ISOLATE_AFTER)
@@ -90,7 +90,7 @@ def build_reply_rows(reader: Actor, runs: Sequence[Run]) -> list[ReplyRow]:
 
 
 def list_rows_to_purge(workspace: Workspace) -> list[QuerySet[Any]]:
-    """Return the runs of a workspace that are purged. A listener of `collect_rows_to_purge`.
+    """Return all runs of a deleted workspace, to purge them. A listener of `collect_rows_to_purge`.
 
     Raises `Unavailable` while one of them is executed: its worker still writes rows of the chat and of the ledger.
     """

@@ -40,6 +40,6 @@ def build_rows(reader: Actor, schedules: Sequence[Schedule], changeable_chat_ids
 
 
 def list_rows_to_purge(workspace: Workspace) -> list[QuerySet[Any]]:
-    """Return the schedules of a workspace that are purged. A listener of `collect_rows_to_purge`."""
+    """Return all schedules of a deleted workspace, to purge them. A listener of `collect_rows_to_purge`."""
     schedules = Schedule.objects.filter(workspace=workspace)
     return [ScheduledTime.objects.filter(schedule__in=schedules), schedules]

@@ -19,7 +19,7 @@ def list_unread_wakes(agent: Actor) -> QuerySet[AgentWake]:
 
 
 def list_rows_to_purge(workspace: Workspace) -> list[QuerySet[Any]]:
-    """Return the wakes and webhooks of a workspace that are purged. A listener of `collect_rows_to_purge`."""
+    """Return all wakes and webhooks of a deleted workspace, to purge them. A listener of `collect_rows_to_purge`."""
     return [
         AgentWake.objects.filter(chat__workspace=workspace),
         Webhook.objects.filter(agent__workspace=workspace),

@@ -7,14 +7,15 @@ from workspaces.permissions import compute_workspace_verbs
 
 
 def build_workspace_row(workspace: Workspace) -> WorkspaceRow:
-    """Return the row of a workspace from `workspaces_visible_to` or `get_workspace_for`, with the role and verbs of that actor."""
+    """Return the row of a workspace from `workspaces_visible_to` or `get_workspace_for`, with the role and verbs of the
+    actor for whom it was fetched."""
     return WorkspaceRow(
         id=workspace.id,
         name=workspace.name,
         handle=workspace.handle,
         time_zone=workspace.time_zone,
         revision=workspace.revision,
-        role=getattr(workspace, "role_0"),  # noqa: B009  # an annotation, unknown to the type
+        role=getattr(workspace, "role_0"),  # noqa: B009  # of the first principal, annotated by `_with_rights`
         verbs=sorted(compute_workspace_verbs(workspace)),
     )
 

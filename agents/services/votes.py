@@ -1,6 +1,7 @@
 """Vote on a comparison of production and a draft. The draft stores the vote counts, one `VoteCount` per apply."""
 
 from collections.abc import Sequence
+from typing import cast
 from uuid import UUID
 
 from django.db import transaction
@@ -41,7 +42,8 @@ def cast_vote(actor: Actor, chat_id: UUID, comparison_id: UUID, *, choice: VoteC
     drafts = Draft.objects.select_for_update(of=("self",), no_key=True).select_related("applied")
     draft = drafts.get(pk=comparison.draft_id)
     counts = [VoteCount.model_validate(count) for count in draft.votes]
-    counts = count_vote(counts, comparison.draft.draft_apply or 0, before, choice)
+    # The side of the draft always has its apply.
+    counts = count_vote(counts, cast(int, comparison.draft.draft_apply), before, choice)
     payload = dump_payload("COMPARISON", comparison.model_copy(update={"votes": votes}))
     chats.save_changes(
         chat.id,

@@ -33,7 +33,7 @@ MAX_USES = 1000
 def create_link(
     actor: Actor, chat_id: UUID, *, role: str, hours: int, max_uses: int | None | Literal["default"] = "default"
 ) -> tuple[ChatLink, str]:
-    """Create an invite link. Return it with its URL, which is not stored.
+    """Create an invite link. Return it with its URL, or only the path if `PUBLIC_URL` is not set. The URL is not stored.
 
     The link expires after `hours`. `max_uses` is the number of people who can join by it, null is any number; the default
     is one for editors and any number for suggesters. Raises `NotFound`, `Forbidden`, `Conflict`, `Invalid`, `QuotaReached`.

@@ -157,7 +157,7 @@ def remove_participant(actor: Actor, chat_id: UUID, target_id: UUID, *, as_opera
         chat = lock_chat(chat_id)
     else:
         chat = get_chat_for(actor, chat_id, ChatVerb.REMOVE_PARTICIPANT, lock=True)
-        check_is_not_direct(chat)
+    check_is_not_direct(chat)
     participant = chat.participants.select_related("actor").filter(actor_id=target_id, ended_at=None).first()
     if participant is None:
         raise NotFound(gettext("They are not in this chat."))

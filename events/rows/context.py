@@ -23,7 +23,7 @@ class EndedCorrectionRow(Row):
 
 class SentenceRow(Row):
     """A sentence of a summary, with the messages that it is from. A corrected sentence has the text before (`old_text`), the
-    person who corrected it and when. `ended`: the corrections before that, the newest first."""
+    person who corrected it and when. `ended`: its corrections that were replaced or undone, the newest first."""
 
     id: UUID
     section: str

@@ -175,7 +175,7 @@ def _check_daily_versions(copy: Actor) -> None:
 def lock_public_agent(agent_id: UUID) -> Actor:
     """Lock a public agent and return it. Raises `Conflict` (`not_public`) if it was taken down meanwhile.
 
-    The caller has locked the set of its chats before, by `lock_chat_sets`.
+    The caller has called `lock_chat_sets` for the agent before, so that it is added to no chat meanwhile.
     """
     agent = Actor.objects.select_for_update(no_key=True).get(pk=agent_id)
     if not agent.is_public or agent.taken_down_at is not None:

@@ -144,8 +144,8 @@ class ChatRun(RunKind):
         return start_attempt(update, owner, spec, stamp)
 
     def acknowledge_messages(self, run: Run) -> list[RowUpdate[Any]]:
-        """Move the agent's read cursor to `read_to`, and end the queued runs of the messages that were read. The chat is locked,
-        so that no new message counts on a queued run that is being ended."""
+        """Move the agent's read cursor to `read_to`, and end the queued runs of the messages that were read: this run answers
+        them. The chat is locked, because a new message starts no run while one is queued, which is ended here (ADR 0003)."""
         if not self.is_participant:
             return []
         cursor = chats.ReadCursorUpdate(run.get_chat_id(), run.agent, run.read_to)

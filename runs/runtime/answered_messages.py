@@ -21,7 +21,7 @@ def add_answered_messages(update: RowUpdate[Run], since: int) -> None:
     version is `read_to`.
 
     It makes no query if nothing has changed since the message that woke the agent. If messages were written after that one, it sets
-    `quotes_trigger`: the answer is shown as a reply to the message that woke the agent.
+    `replies_to_trigger`: the answer is shown as a reply to the message that woke the agent.
     """
     run = update.row
     if run.read_to == run.trigger_seq:
@@ -44,7 +44,7 @@ def add_answered_messages(update: RowUpdate[Run], since: int) -> None:
     if found:
         update.set(answered_ids=[*run.answered_ids, *found][-MAX_ANSWERED:])
     if run.trigger_id in run.answered_ids and any(row.seq > run.trigger_seq for row in rows):
-        update.set(quotes_trigger=True)
+        update.set(replies_to_trigger=True)
 
 
 def wake_program(run: Run, since: int) -> None:

@@ -147,7 +147,7 @@ def _build_text(run: Run, id: UUID, text: str, stamp: Stamp, *, incomplete: bool
     text = text[:MAX_TEXT]
     mentions = chats.find_mentions(run.get_chat(), text) if find_mentions else []
     memory = UsedMemory(notes=len(run.memory.notes), entries=len(run.memory.entries)) if run.memory else None
-    is_quoting = run.quotes_trigger or len(run.answered_ids) > 1
+    is_reply = run.replies_to_trigger or len(run.answered_ids) > 1
     payload = TextPayload(
         text=text,
         mentions=mentions,
@@ -158,7 +158,7 @@ def _build_text(run: Run, id: UUID, text: str, stamp: Stamp, *, incomplete: bool
         answered_ids=run.answered_ids if len(run.answered_ids) > 1 else None,
     )
     message = _build_message(run, id, "TEXT_MESSAGE", payload)
-    message.reply_to_id = run.trigger_id if is_quoting else None
+    message.reply_to_id = run.trigger_id if is_reply else None
     return message
 
 

@@ -95,7 +95,7 @@ def list_waiting(limit: int, *, excluded: Sequence[UUID] = ()) -> list[WaitingRu
 
 @transaction.atomic
 def pick_runs_to_dispatch_again(seconds: float, limit: int = 200, *, excluded: Sequence[UUID] = ()) -> list[UUID]:
-    """Return runs in the order of `list_waiting` whose task was sent more than `seconds` ago; set them to dispatched now."""
+    """Return runs in the order of `list_in_turns` whose task was sent more than `seconds` ago; set them to dispatched now."""
     if not try_lock_sweep():
         return []
     since = Coalesce(F("dispatched_at"), F("created_at"))
@@ -107,7 +107,7 @@ def pick_runs_to_dispatch_again(seconds: float, limit: int = 200, *, excluded: S
 
 @transaction.atomic
 def reserve_isolated_runs(limit: int) -> list[UUID]:
-    """Return up to `limit` queued isolated runs, the oldest first. No other caller gets them for `ISOLATION_START_SECONDS`."""
+    """Return up to `limit` queued isolated runs, the oldest first. Their `dispatched_at` is set: no other call gets them soon."""
     if not limit or not try_lock_sweep():
         return []
     free = Q(dispatched_at=None) | Q(dispatched_at__lt=Now() - timedelta(seconds=ISOLATION_START_SECONDS))

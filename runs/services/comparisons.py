@@ -4,6 +4,7 @@ A comparison is a message, on which people vote (`agents.services.votes`). Its t
 their versions are fixed from the start.
 """
 
+from typing import cast
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
@@ -116,10 +117,9 @@ def _create_comparison(
 def build_retried_side(failed: Run, again: Run) -> RowUpdate[Message]:
     """Return the update of a comparison that replaces the failed or stopped run of a side by a new run."""
     stamp = Stamp.model_validate(failed.stamp)
-    message = Message.objects.get(pk=stamp.compared or failed.pk)
+    message, name = Message.objects.get(pk=cast(UUID, stamp.compared)), cast(str, stamp.side)
     comparison = ComparisonPayload.model_validate(message.payload)
-    name = stamp.side or "production"
-    side = comparison.production if name == "production" else comparison.draft
+    side: ComparisonSide = getattr(comparison, name)
     side = side.model_copy(update={"run_id": again.id, "earlier": [*side.earlier, side.run_id]})
     return RowUpdate(message).set(payload=dump_payload(TYPE, comparison.model_copy(update={name: side})))
 

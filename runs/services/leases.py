@@ -41,8 +41,8 @@ UNSTORED = "It could not be stored."
 def extend_leases(owner: str, run_ids: Sequence[UUID]) -> dict[UUID, Run]:
     """Extend the leases of these runs. Return those that this owner still has, with `attempt` and `stop_requested_at`.
 
-    The lease of a run that is left out expires, and another worker reclaims the run. A locked row is skipped: the transaction
-    that has locked it extends the lease.
+    A run that is not in `run_ids` loses its lease in time, and another worker reclaims it. A row that another transaction has
+    locked is returned, but not extended here: that transaction does it.
     """
     mine = Run.objects.filter(pk__in=run_ids, lease_owner=owner, state=RunState.RUNNING)
     unlocked = mine.order_by("pk").select_for_update(skip_locked=True, no_key=True)

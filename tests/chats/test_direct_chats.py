@@ -23,7 +23,7 @@ from realtime.rights import filter_allowed
 from realtime.topics import Topic
 from runs.models import Run
 from tests.api.client import Api
-from tests.people import make_agent
+from tests.people import make_agent, make_operator
 from workspaces import services as workspaces
 
 pytestmark = pytest.mark.django_db
@@ -96,6 +96,7 @@ def test_an_agent_in_a_direct_chat_answers_every_message(team):
         lambda team, chat: chats.add_participant(team.alice, chat.id, team.robin.id),
         lambda team, chat: chats.remove_participant(team.alice, chat.id, team.alice.id),
         lambda team, chat: chats.remove_participant(team.alice, chat.id, team.bob.id),
+        lambda team, chat: chats.remove_participant(make_operator(), chat.id, team.bob.id, as_operator=True),
         lambda team, chat: chats.rename_chat(team.alice, chat.id, title="Ours"),
         lambda team, chat: create_link(team.alice, chat.id, role="suggester", hours=1),
     ],

@@ -6,7 +6,7 @@ import pytest
 
 from common import egress, local_models
 from common.egress import check_model_server
-from common.local_models import find_local_servers, has_answered, list_local_servers, store_local_servers
+from common.local_models import find_local_servers, list_local_servers, store_local_servers, was_found_on_this_machine
 from common.redis_client import redis_client
 from tests.scripted_model import ScriptedModel
 
@@ -46,8 +46,8 @@ async def test_a_request_reads_the_stored_servers_and_queries_no_port(
     found = await find_local_servers()
     store_local_servers(found)
     assert list_local_servers() == found
-    assert has_answered(check_model_server(f"http://127.0.0.1:{port}/v1").url.port)
-    assert not has_answered(check_model_server("http://localhost:9/v1").url.port)
+    assert was_found_on_this_machine(check_model_server(f"http://127.0.0.1:{port}/v1").url.port)
+    assert not was_found_on_this_machine(check_model_server("http://localhost:9/v1").url.port)
     settings.EMBEDDED = False
     assert list_local_servers() == []
     await egress.close_sessions()

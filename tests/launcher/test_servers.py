@@ -225,6 +225,8 @@ def test_a_data_folder_that_cannot_be_created_is_reported(tmp_path: Path) -> Non
     (tmp_path / "file").touch()
     with pytest.raises(StartError, match=f"The data folder {tmp_path}/file/data cannot be used: Not a directory"):
         open_home(tmp_path / "file" / "data")
+    with pytest.raises(StartError, match="The data folder ~nobody-of-this-name/data cannot be used: Could not"):
+        open_home(Path("~nobody-of-this-name/data"))
 
 
 # --- what dies on the way --------------------------------------------------------------------------------------------

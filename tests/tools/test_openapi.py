@@ -102,6 +102,14 @@ def test_a_cycle_of_references_ends_and_the_schema_validates():
     assert not validator.is_valid({"body": {"next": {"next": {"n": "x"}}}})
 
 
+def test_only_the_output_schema_is_left_out_if_it_is_not_valid():
+    schema = {"type": "object", "properties": {"id": {}}, "required": [{}]}
+    answer = {"content": {"application/json": {"schema": schema}}}
+    [operation] = list_of({"/n": {"get": {"responses": {"200": answer}}}})
+    assert operation.definition is not None, operation.problem
+    assert operation.definition.output_schema is None
+
+
 def test_what_3_0_says_in_its_own_way_is_written_as_json_schema():
     body = {
         "type": "object",

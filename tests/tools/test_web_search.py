@@ -155,6 +155,7 @@ def test_without_a_search_service_there_is_no_such_tool():
         ({"provider": "brave", "url": "", "key": "k"}, []),
         ({"provider": "searxng", "url": "", "key": ""}, ["atelier.E009"]),
         ({"provider": "tavily", "url": "", "key": ""}, ["atelier.E009"]),
+        ({"provider": "searxng", "url": "search.lan:8080", "key": ""}, ["atelier.E010"]),
         ({"provider": "oracle", "url": "", "key": ""}, ["atelier.E008"]),
     ],
 )

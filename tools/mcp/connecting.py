@@ -208,7 +208,8 @@ async def _refresh(module: ModuleType, server: AuthorizationServer, stored: Mapp
 
 def _store_tokens(authorization_id: UUID, tokens: OAuthTokens, person_id: UUID) -> None:
     with transaction.atomic():
-        row = ServerAuthorization.objects.select_for_update().select_related("server").get(pk=authorization_id)
+        rows = ServerAuthorization.objects.select_for_update(of=("self",), no_key=True).select_related("server")
+        row = rows.get(pk=authorization_id)
         row.signed_in_by_id = person_id
         _write_tokens(row, _decrypt_secrets(row), tokens)
         person = Actor.objects.get(pk=person_id)

@@ -196,7 +196,7 @@ def _build_output_schema(document: Document, raw: dict[str, Any]) -> dict[str, A
                 if _JSON.fullmatch(content_type) and isinstance(media.get("schema"), dict):
                     builder = SchemaBuilder(document, is_output=True)
                     return builder.add_definitions(builder.build(media["schema"]))
-        except (InvalidDocument, AttributeError, RecursionError):
+        except (InvalidDocument, AttributeError, TypeError, RecursionError):
             return None
     return None
 

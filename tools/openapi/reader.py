@@ -17,7 +17,10 @@ MAX_CPU_SECONDS = 20
 
 
 def describe_document(text: str, url: str) -> dict[str, Any]:
-    """Return what a document suggests, its bytes, and its operations with their definitions. Raises `InvalidDocument`."""
+    """Return the settings of a server that a document contains, its size, and its operations with their definitions.
+
+    Raises `InvalidDocument`.
+    """
     from tools.openapi.document import parse_document
     from tools.openapi.operations import list_operations
 

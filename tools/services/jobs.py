@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, Literal
 from uuid import UUID
 
-from django.db import connections
+from django.db import Error, connections
 
 from actors.models import Actor
 from common.clock import now
@@ -224,7 +224,8 @@ async def _test_tool(job: ToolJob, tool: Tool) -> ToolJob:
 
 
 def _store_result(workspace_id: UUID, job: ToolJob) -> None:
-    """Release the lock, and store the result of the job. The result of a test is also stored as the state of its server."""
+    """Release the lock, and store the result of the job. The result of a test is also stored as the state of its server. Errors of
+    the database are only logged, so that the person gets the result."""
     # The lock is released first: a client that reads that the job is done can start the next one.
     redis_client.release_locks([_build_lock_key(job.kind, job.person_id)], job.id)
     if job.kind == "test":
@@ -236,6 +237,8 @@ def _store_result(workspace_id: UUID, job: ToolJob) -> None:
                 last_error=job.message.split("\n")[0][:500],
             )
             publish_workspace_list_changed(workspace_id, "tools")
+        except Error:
+            logger.exception("The state of a tool server could not be stored.")
         finally:
             connections.close_all()
     store_tool_job(workspace_id, job)

@@ -119,7 +119,9 @@ def _check_connection(base_url: str, auth: AuthScheme, auth_name: str, headers: 
     if "?" in base_url or "#" in base_url:
         raise Invalid("The address must not have a query or a fragment.")
     check_url(base_url.strip(), list_hosts_without_path())
-    if auth == AuthScheme.OAUTH or (auth in _NAMED_SCHEMES and not auth_name):  # OAuth is for MCP servers only
+    if auth == AuthScheme.OAUTH:
+        raise Invalid("Only an MCP server has people sign in.")
+    if auth in _NAMED_SCHEMES and not auth_name:
         raise Invalid("This way to sign in needs a name: of the header, the parameter or the user.")
     if len(headers) > MAX_HEADERS:
         raise Invalid(f"A server can have {MAX_HEADERS} headers.")

@@ -158,7 +158,8 @@ def set_price(
 
 @transaction.atomic
 def delete_price(actor: Actor, price_id: UUID, *, as_operator: bool = False) -> None:
-    """Delete a price. Then a less specific one that was set applies, else the listed price. Raises `NotFound`, `Forbidden`."""
+    """Delete a price. Then the next one applies: the price of the workspace before that of the operator, the price of the model
+    before that of its provider; without any, litellm's list. Raises `NotFound`, `Forbidden`."""
     price = ModelPrice.objects.filter(pk=price_id).first()
     if price is None:
         raise NotFound(MISSING.format("price"))

@@ -162,7 +162,8 @@ def build_signature(secret: Secret, id: str, at: datetime, body: bytes) -> dict[
 @transaction.atomic
 def _store_outcome(delivery: Delivery, status: int | None, error: str) -> None:
     at = now()
-    webhook = Webhook.objects.select_for_update().select_related("agent").filter(pk=delivery.webhook_id).first()
+    webhooks = Webhook.objects.select_for_update(of=("self",), no_key=True).select_related("agent")
+    webhook = webhooks.filter(pk=delivery.webhook_id).first()
     if webhook is None:
         return
     delivery.tries, delivery.status, delivery.error, delivery.next_at = delivery.tries + 1, status, error[:200], None
