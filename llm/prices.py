@@ -96,20 +96,14 @@ def build_usage(
     if tokens_in is None or tokens_out is None:
         calls = (f"{call.name}{call.arguments}" for call in assembly.build_calls())
         return estimate_usage(endpoint, request, "".join([assembly.text, assembly.thinking, *calls]))
-    usage = Usage(tokens_in, tokens_out, estimated_input=_estimate_long_input(request, tokens_in))
+    # The two numbers are not compared for a short request (`MIN_TOKENS_FOR_FACTOR`), nor for images, whose tokens are not known.
+    is_compared = tokens_in >= MIN_TOKENS_FOR_FACTOR and not any(turn.images for turn in request.turns)
+    usage = Usage(tokens_in, tokens_out, estimated_input=estimate_input(request) if is_compared else None)
     if reports_cost(endpoint) and (cost_micro := _parse_cost(reported.get("cost"))) is not None:
         return replace(usage, cost_micro=cost_micro)
     details = reported.get("prompt_tokens_details")
     cached = _parse_tokens(details.get("cached_tokens")) if isinstance(details, Mapping) else None
     return _add_cost(endpoint, request.model, usage, cached=min(cached or 0, tokens_in))
-
-
-def _estimate_long_input(request: ModelRequest, reported: int) -> int | None:
-    """Return our estimate of the tokens of a request, to compare it with the `reported` number. Null for a short request, in which
-    what the protocol adds counts too much, and for a request with images, whose size in tokens is not known."""
-    if reported < MIN_TOKENS_FOR_FACTOR or any(turn.images for turn in request.turns):
-        return None
-    return estimate_input(request)
 
 
 def build_embedding_usage(endpoint: Endpoint, request: ModelRequest, reported: Any) -> Usage:

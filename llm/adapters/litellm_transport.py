@@ -25,13 +25,18 @@ class GuardedTransport(httpx.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send the request without a time limit. Raises `HostRefused`, `httpx.ReadError`."""
         target = check_url(str(request.url), list_model_hosts(), any_host=self._any_host)
+        # With path and query as they were requested. They are signed, so their encoding must not change.
+        path, _, query = request.url.raw_path.decode("ascii").partition("?")
+        url = URL.build(
+            scheme=target.url.scheme, authority=target.url.raw_authority, path=path, query_string=query, encoded=True
+        )
         request_headers = [
             (name, text) for name, text in request.headers.items() if name not in ("host", "accept-encoding")
         ]
         try:
             response = await get_session_for(target).request(
                 request.method,
-                _restore_path(target.url, request.url),
+                url,
                 headers=request_headers,
                 data=await request.aread(),
                 allow_redirects=False,
@@ -46,14 +51,6 @@ class GuardedTransport(httpx.AsyncBaseTransport):
             (name, text) for name, text in response.headers.items() if name.lower() not in _HEADERS_NOT_PASSED_ON
         ]
         return httpx.Response(response.status, headers=headers, stream=_ResponseBody(response), request=request)
-
-
-def _restore_path(checked: URL, requested: httpx.URL) -> URL:
-    """Return the checked URL with path and query as they were requested. They are signed, so their encoding must not change."""
-    path, _, query = requested.raw_path.decode("ascii").partition("?")
-    return URL.build(
-        scheme=checked.scheme, authority=checked.raw_authority, path=path, query_string=query, encoded=True
-    )
 
 
 class _ResponseBody(httpx.AsyncByteStream):

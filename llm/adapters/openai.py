@@ -116,7 +116,17 @@ class OpenAIAdapter:
         """Send the request and return a response with status 200. Raises `LLMError`."""
         # Checked for every request: the host may have been public only when it was saved (SEC13).
         target = get_target(self._endpoint, build_path(self._endpoint, request.model, self._provider.path))
-        response = await self._post(target, self._build_body(request))
+        body = {
+            name: value for name, value in request.parameters.items() if name not in _OWN_FIELDS and value is not None
+        }
+        if "max_tokens" in body:
+            body[self._provider.max_tokens_parameter] = body.pop("max_tokens")
+        body |= {"model": request.model, "messages": build_messages(request), "stream": True}
+        if self._base not in _without_usage:
+            body["stream_options"] = {"include_usage": True}
+        if request.tools:
+            body["tools"] = build_tools(request)
+        response = await self._post(target, body)
         if response.status == 200:
             return response
         error = await self._read_error(response)
@@ -179,19 +189,6 @@ class OpenAIAdapter:
             first_token_s=timer.first_token_s,
             seconds=timer.seconds,
         )
-
-    def _build_body(self, request: ModelRequest) -> dict[str, Any]:
-        body = {
-            name: value for name, value in request.parameters.items() if name not in _OWN_FIELDS and value is not None
-        }
-        if "max_tokens" in body:
-            body[self._provider.max_tokens_parameter] = body.pop("max_tokens")
-        body |= {"model": request.model, "messages": build_messages(request), "stream": True}
-        if self._base not in _without_usage:
-            body["stream_options"] = {"include_usage": True}
-        if request.tools:
-            body["tools"] = build_tools(request)
-        return body
 
 
 def _build_cut_error() -> LLMError:
