@@ -119,18 +119,15 @@ def build_http_request(mapping: RequestMapping, arguments: Mapping[str, Any]) ->
     content, content_type = _encode_body(mapping.body, body)
     if content_type:
         headers["Content-Type"] = content_type
-    return ToolRequest(mapping.method, _fill_path(mapping, in_path), query, headers, content)
-
-
-def _fill_path(mapping: RequestMapping, values: Mapping[str, str]) -> str:
-    missing = [name for name in mapping.list_placeholders() if name not in values]
+    missing = [name for name in mapping.list_placeholders() if name not in in_path]
     if missing:
         raise ToolError(f"The call was not made: {', '.join(missing)} is missing.")
     # `split` returns the text between the placeholders and their names by turns.
     parts = _PLACEHOLDER.split(mapping.path)
-    return "".join(
-        values[part] if number % 2 else quote(part, safe="/%:@!$&'()*+,;=-._~") for number, part in enumerate(parts)
+    path = "".join(
+        in_path[part] if number % 2 else quote(part, safe="/%:@!$&'()*+,;=-._~") for number, part in enumerate(parts)
     )
+    return ToolRequest(mapping.method, path, query, headers, content)
 
 
 def _encode_segment(name: str, value: object) -> str:

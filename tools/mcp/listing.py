@@ -33,7 +33,9 @@ def store_listing(server_id: UUID, base_url: str, listing: MCPListing) -> None:
             return
         listed = {tool.name: tool for tool in listing.tools}
         rows = {row.remote_name: row for row in server.tools.select_for_update()}
-        free = _count_tools_left(server)
+        # How many more tools the workspace may have, null for any number.
+        most: int = settings.QUOTAS["workspace_tools"]
+        free = max(0, most - WorkspaceTool.objects.filter(workspace=server.workspace_id).count()) if most else None
         new = [tool for name, tool in listed.items() if name not in rows]
         changed = [rows[name] for name in sorted(rows.keys() & listed.keys()) if _update_tool(rows[name], listed[name])]
         for tool in new[:free]:
@@ -47,12 +49,6 @@ def store_listing(server_id: UUID, base_url: str, listing: MCPListing) -> None:
         publish_workspace_list_changed(server.workspace_id, "tools")
         if changed:
             tools_changed.call(changed)
-
-
-def _count_tools_left(server: ToolServer) -> int | None:
-    """Return how many more tools the workspace may have, null for any number."""
-    most: int = settings.QUOTAS["workspace_tools"]
-    return max(0, most - WorkspaceTool.objects.filter(workspace=server.workspace_id).count()) if most else None
 
 
 def _describe_left_out(listing: MCPListing, beyond_quota: int) -> str:

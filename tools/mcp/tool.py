@@ -39,12 +39,9 @@ class MCPTool(StoredTool):
             text = f"The tool failed.\n{self.fence_answer(shorten(result.text, MAX_ERROR_CHARACTERS))}"
             raise ToolError(text, is_final=not self.can_repeat)
         text = self.fence_answer(shorten(result.text or "(There is no text in the answer.)", MAX_CHARACTERS))
-        return ToolOutput(text, self._build_data(result.structured))
-
-    def _build_data(self, structured: object) -> MCPResultData | None:
-        """Return the value beside the text for the web app, null if the server sent none."""
-        if structured is None:
-            return None
-        text = remove_invisible(json.dumps(structured, ensure_ascii=False, indent=1))
-        shown = shorten(text, MAX_CHARACTERS)
-        return MCPResultData(server=self.row.server.name, tool=self.row.remote_name, text=shown, is_cut=shown != text)
+        if result.structured is None:
+            return ToolOutput(text)
+        value = remove_invisible(json.dumps(result.structured, ensure_ascii=False, indent=1))
+        shown = shorten(value, MAX_CHARACTERS)
+        data = MCPResultData(server=self.row.server.name, tool=self.row.remote_name, text=shown, is_cut=shown != value)
+        return ToolOutput(text, data)

@@ -50,7 +50,15 @@ class SchemaBuilder:
         for key in _MANY & schema.keys():
             if isinstance(schema[key], list):
                 built[key] = [self.build(one) for one in schema[key]]
-        self._add_properties(built, schema)
+        if isinstance(properties := schema.get("properties"), dict):
+            # Not those of an input that only the server sends, nor those of an output that only the client sends.
+            built["properties"] = {
+                name: self.build(one)
+                for name, one in properties.items()
+                if not (isinstance(one, dict) and one.get(self._keyword_of_skipped) is True)
+            }
+            if isinstance(built.get("required"), list):
+                built["required"] = [name for name in built["required"] if name in built["properties"]]
         return self._convert_30(built, schema) if self._document.is_30 else built
 
     def add_definitions(self, schema: dict[str, Any]) -> dict[str, Any]:
@@ -59,20 +67,6 @@ class SchemaBuilder:
         if len(json.dumps(whole, ensure_ascii=False).encode()) > MAX_SCHEMA_BYTES:
             raise InvalidDocument(f"its schema is larger than {MAX_SCHEMA_BYTES // 1024} KB")
         return whole
-
-    def _add_properties(self, built: dict[str, Any], schema: dict[str, Any]) -> None:
-        """Add the properties, without those of an input that only the server sends, and those of an output that only the client
-        sends."""
-        properties = schema.get("properties")
-        if not isinstance(properties, dict):
-            return
-        built["properties"] = {
-            name: self.build(one)
-            for name, one in properties.items()
-            if not (isinstance(one, dict) and one.get(self._keyword_of_skipped) is True)
-        }
-        if isinstance(built.get("required"), list):
-            built["required"] = [name for name in built["required"] if name in built["properties"]]
 
     def _build_reference(self, reference: str) -> dict[str, Any]:
         if reference not in self._names:
