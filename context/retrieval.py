@@ -203,15 +203,6 @@ def find_messages(
         ids = merge_rankings([ids, near])
     if not ids:
         return []
-    found: dict[str, FoundText] = {}
-    for one in _read_found(ids):
-        found.setdefault(" ".join(one.text.lower().split()), one)
-    # The request itself, asked before, answers nothing.
-    found.pop(" ".join(text.lower().split()), None)
-    return list(found.values())[:limit]
-
-
-def _read_found(ids: list[UUID]) -> list[FoundText]:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT m.id, m.seq, a.name, m.payload ->> 'text', m.created_at FROM chats_message m"
@@ -219,4 +210,11 @@ def _read_found(ids: list[UUID]) -> list[FoundText]:
             " AND m.payload ->> 'is_deleted' IS DISTINCT FROM 'true' ORDER BY array_position(%s, m.id)",
             [ids, ids],
         )
-        return [FoundText(id, seq, name or "", text or "", at) for id, seq, name, text, at in cursor.fetchall()]
+        rows = cursor.fetchall()
+    found: dict[str, FoundText] = {}
+    for id, seq, name, content, at in rows:
+        one = FoundText(id, seq, name or "", content or "", at)
+        found.setdefault(" ".join(one.text.lower().split()), one)
+    # The request itself, asked before, answers nothing.
+    found.pop(" ".join(text.lower().split()), None)
+    return list(found.values())[:limit]
