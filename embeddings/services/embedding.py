@@ -345,18 +345,13 @@ def _store(batch: EmbeddingBatch, vectors: Mapping[int, list[float]]) -> bool:
     refused = [id for index, id in enumerate(batch.ids) if index not in vectors]
     if batch.removed or refused:
         MessageEmbedding.objects.filter(message__in=[*batch.removed, *refused]).delete()
-    _advance(batch)
-    return not batch.is_last
-
-
-def _advance(batch: EmbeddingBatch) -> None:
-    """Store up to which version the chat is embedded, and keep its lease for the next batch; after the last one, finish."""
     row = batch.chat
     row.through_version, row.failures = batch.through, 0
-    row.lease_until = now() + timedelta(seconds=LEASE_SECONDS)
+    row.lease_until = now() + timedelta(seconds=LEASE_SECONDS)  # kept for the next batch
     row.save(update_fields=["through_version", "failures", "lease_until"])
     if batch.is_last:
         _finish(row)
+    return not batch.is_last
 
 
 def _finish(row: EmbeddedChat) -> None:
