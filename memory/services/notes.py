@@ -36,8 +36,10 @@ def create_note(actor: Actor, agent_id: UUID, *, text: str, topic: str = "", cha
         if not ChatActor.objects.filter(chat=chat_id, actor=agent, ended_at=None).exists():
             raise NotFound("This agent is not in this chat.")
     _check_count(agent)
+    if agent.workspace_id is None:
+        raise TypeError("A public agent has no notes.")
     note = Note.objects.create(
-        workspace_id=_get_workspace_id(agent),
+        workspace_id=agent.workspace_id,
         agent=agent,
         chat_id=chat_id,
         scope=NoteScope.CHAT if chat_id else NoteScope.WORKSPACE,
@@ -193,12 +195,6 @@ def _save(note: Note, **changes: Any) -> None:
         setattr(note, name, value)
     note.revision += 1
     note.save(update_fields=[*changes, "revision"])
-
-
-def _get_workspace_id(agent: Actor) -> UUID:
-    if agent.workspace_id is None:
-        raise TypeError("A public agent has no notes.")
-    return agent.workspace_id
 
 
 def _read(actor: Actor, note: Note) -> Note:
