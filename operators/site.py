@@ -79,16 +79,12 @@ class OperatorSite(AdminSite):
         return update_wrapper(view_for_operators, view)
 
     def get_urls(self) -> list[Any]:
-        return [path("language/", self._allow_anonymous(choose_language), name="language"), *super().get_urls()]
-
-    def _allow_anonymous(self, view: Callable[..., Any]) -> Any:
-        """Return a view for operators and for users who are not signed in yet."""
-
+        # Not `admin_view`: users who are not signed in yet choose a language, too.
         def view_for_operators(request: HttpRequest) -> Any:
             self._require_operator(request)
-            return csrf_protect(view)(request)
+            return csrf_protect(choose_language)(request)
 
-        return view_for_operators
+        return [path("language/", view_for_operators, name="language"), *super().get_urls()]
 
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         self._require_operator(request)

@@ -1,25 +1,13 @@
 """The settings of django-unfold, the theme of the admin: colours, style sheets and navigation."""
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from django.http import HttpRequest
 from django.templatetags.static import static
 from django.urls import reverse_lazy
 from django.utils.translation import gettext_lazy as _
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
-
-
-def _has_permission(permission: str) -> Callable[[HttpRequest], bool]:
-    return lambda request: request.user.has_perm(permission)
-
-
-def _is_active(table: str, query: str) -> Callable[[HttpRequest], bool]:
-    """Return a function that tells whether an entry leads to the current page, for tables with two entries."""
-    path = reverse_lazy(f"admin:{table}_changelist")
-    return lambda request: request.path.startswith(str(path)) and query in request.GET.urlencode()
 
 
 def _build_entry(title: "StrOrPromise", icon: str, table: str, query: str = "") -> dict[str, Any]:
@@ -30,11 +18,13 @@ def _build_entry(title: "StrOrPromise", icon: str, table: str, query: str = "") 
         "title": title,
         "icon": icon,
         "link": link,
-        "permission": _has_permission(f"{app}.view_{model}"),
+        "permission": lambda request: request.user.has_perm(f"{app}.view_{model}"),
     }
     if query:
         # The settings import this module, before addresses can be reversed: so the link is built when it is shown.
-        entry |= {"link": lambda request: f"{link}?{query}", "active": _is_active(table, query)}
+        entry["link"] = lambda request: f"{link}?{query}"
+        # A table can have two entries: only the one that leads to the current page is active.
+        entry["active"] = lambda request: request.path.startswith(str(link)) and query in request.GET.urlencode()
     return entry
 
 
