@@ -89,8 +89,17 @@ class Application:
 
 def _warm_up() -> None:
     importlib.import_module(settings.ROOT_URLCONF)
+    host = (settings.ALLOWED_HOSTS or ["localhost"])[0].lstrip(".").replace("*", "localhost")
     for path in WARM_UP_PATHS:
-        response: Any = wsgi(build_environ(_build_scope(path), io.BytesIO()), lambda *args: lambda part: None)
+        scope: Any = {
+            "method": "GET",
+            "scheme": "https" if settings.SECURE_SSL_REDIRECT else "http",
+            "path": path,
+            "query_string": b"",
+            "http_version": "1.1",
+            "headers": [(b"host", host.encode())],
+        }
+        response: Any = wsgi(build_environ(scope, io.BytesIO()), lambda *args: lambda part: None)
         b"".join(response)
         response.close()
     connections.close_all()
@@ -98,18 +107,6 @@ def _warm_up() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 10, 10)
-
-
-def _build_scope(path: str) -> Any:
-    host = (settings.ALLOWED_HOSTS or ["localhost"])[0].lstrip(".").replace("*", "localhost")
-    return {
-        "method": "GET",
-        "scheme": "https" if settings.SECURE_SSL_REDIRECT else "http",
-        "path": path,
-        "query_string": b"",
-        "http_version": "1.1",
-        "headers": [(b"host", host.encode())],
-    }
 
 
 application = Application()
