@@ -65,10 +65,12 @@ class WebFetch(Tool):
             raise TypeError(f"web_fetch needs a WebFetchConfig, not {type(ctx.config).__name__}.")
         if not await ctx.is_url_allowed(args.url.strip()):
             raise ToolError(URL_NOT_ALLOWED, is_final=True)
+        # Pages beyond `PAGES_AT_ONCE` wait within the time limit of the tool.
+        semaphore = _semaphores.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(PAGES_AT_ONCE))
         # Of private hosts it opens those that the operator names without a path. With a path, a host is allowed for models only.
         try:
             async with (
-                _get_semaphore(),
+                semaphore,
                 open_url(
                     args.url.strip(),
                     allow_private=list_hosts_without_path(),
@@ -94,11 +96,6 @@ class WebFetch(Tool):
         return ToolOutput(
             format_page(page, url, args.start, is_cut=is_cut), build_page_data(page, url, args.start, is_cut=is_cut)
         )
-
-
-def _get_semaphore() -> asyncio.Semaphore:
-    """Return the semaphore of this event loop, by which pages beyond `PAGES_AT_ONCE` wait within the time limit of the tool."""
-    return _semaphores.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(PAGES_AT_ONCE))
 
 
 def _check_response(response: aiohttp.ClientResponse) -> bool | None:
