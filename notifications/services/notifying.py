@@ -82,17 +82,10 @@ def _insert(notifications: Sequence[Notification]) -> None:
         batch = notifications[start : start + NOTIFIED_AT_ONCE]
         insert(batch, ignore_conflicts=True)
         notified = [notification.person_id for notification in batch]
-        _delete_old(notified)
+        # Deleting old ones here saves a periodic task. Rows that another transaction deletes are skipped, so that two calls for
+        # the same people never wait for each other.
+        old = Notification.objects.filter(person__in=notified, created_at__lt=now() - MAX_NOTIFICATION_AGE)
+        # Read first: PostgreSQL may evaluate a subquery with LIMIT and SKIP LOCKED more than once.
+        if ids := list(old.select_for_update(skip_locked=True).values_list("pk", flat=True)[:MAX_DELETED]):
+            Notification.objects.filter(pk__in=ids).delete()
         publish_list_changed(notified, "notifications")
-
-
-def _delete_old(people: list[UUID]) -> None:
-    """Delete notifications of these people that are older than `MAX_NOTIFICATION_AGE`.
-
-    Doing it here saves a periodic task. Rows that another transaction deletes are skipped, so that two calls for the same people
-    never wait for each other.
-    """
-    old = Notification.objects.filter(person__in=people, created_at__lt=now() - MAX_NOTIFICATION_AGE)
-    # Read first: PostgreSQL may evaluate a subquery with LIMIT and SKIP LOCKED more than once.
-    if ids := list(old.select_for_update(skip_locked=True).values_list("pk", flat=True)[:MAX_DELETED]):
-        Notification.objects.filter(pk__in=ids).delete()
