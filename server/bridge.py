@@ -112,27 +112,24 @@ class Bridge:
         body = bytearray()
         try:
             async with asyncio.timeout(limits.BODY_TIMEOUT_SECONDS):
-                while await self._read_part(receive, body):
-                    pass
+                while True:
+                    event = await receive()
+                    if event["type"] != "http.request":
+                        raise ClientGone
+                    part = event.get("body", b"")
+                    body += part
+                    self._incomplete_body_bytes += len(part)
+                    if len(body) > self._max_body:
+                        raise self._build_too_large_error()
+                    if self._incomplete_body_bytes > limits.MAX_INCOMPLETE_BODY_BYTES:
+                        raise _build_overload_error()
+                    if not event.get("more_body"):
+                        break
         except TimeoutError:
             raise BodyTooSlow("The request did not come to its end in time.") from None
         finally:
             self._incomplete_body_bytes -= len(body)
         return bytes(body)
-
-    async def _read_part(self, receive: ASGIReceiveCallable, body: bytearray) -> bool:
-        """Append the next part to `body`. Return whether there are more parts."""
-        event = await receive()
-        if event["type"] != "http.request":
-            raise ClientGone
-        part = event.get("body", b"")
-        body += part
-        self._incomplete_body_bytes += len(part)
-        if len(body) > self._max_body:
-            raise self._build_too_large_error()
-        if self._incomplete_body_bytes > limits.MAX_INCOMPLETE_BODY_BYTES:
-            raise _build_overload_error()
-        return bool(event.get("more_body"))
 
     def _build_too_large_error(self) -> TooLarge:
         return TooLarge(f"A request may have {self._max_body:,} bytes at most.")
@@ -217,13 +214,7 @@ def build_environ(scope: HTTPScope, body: IO[bytes]) -> Environ:
         "wsgi.multiprocess": True,
         "wsgi.run_once": False,
     }
-    _add_headers(environ, scope["headers"])
-    environ["CONTENT_LENGTH"] = str(length)
-    return environ
-
-
-def _add_headers(environ: Environ, headers: Iterable[tuple[bytes, bytes]]) -> None:
-    for raw_name, raw_value in headers:
+    for raw_name, raw_value in scope["headers"]:
         name = raw_name.decode("latin-1")
         # `X_Real_IP` and `X-Real-IP` would become the same key, so that a client could forge a header that a proxy sets.
         if "_" in name:
@@ -233,6 +224,8 @@ def _add_headers(environ: Environ, headers: Iterable[tuple[bytes, bytes]]) -> No
         if key in environ:
             value = f"{environ[key]}{'; ' if key == 'HTTP_COOKIE' else ','}{value}"
         environ[key] = value
+    environ["CONTENT_LENGTH"] = str(length)
+    return environ
 
 
 def _build_body_event(part: bytes, *, more: bool) -> Any:

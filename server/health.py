@@ -42,7 +42,10 @@ class Health:
         """Send 200 if all parts work, else 503, with the state of each part."""
         parts = {"up": True}
         if path == "/readyz":
-            parts = {"warm": self.is_warm} | await self._get_cached_result()
+            # The result is at most `CACHE_SECONDS` old. Concurrent requests share it.
+            if self._check_task is None:
+                self._check_task = asyncio.create_task(self._check_in_thread(), name="ready")
+            parts = {"warm": self.is_warm} | await asyncio.shield(self._check_task)
         body = json.dumps(parts).encode()
         headers = [
             (b"content-type", b"application/json"),
@@ -52,12 +55,6 @@ class Health:
         status = 200 if all(parts.values()) else 503
         await send({"type": "http.response.start", "status": status, "headers": headers, "trailers": False})
         await send({"type": "http.response.body", "body": body, "more_body": False})
-
-    async def _get_cached_result(self) -> dict[str, bool]:
-        """Return a result that is at most `CACHE_SECONDS` old. Concurrent requests share it."""
-        if self._check_task is None:
-            self._check_task = asyncio.create_task(self._check_in_thread(), name="ready")
-        return await asyncio.shield(self._check_task)
 
     async def _check_in_thread(self) -> dict[str, bool]:
         loop = asyncio.get_running_loop()
