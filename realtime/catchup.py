@@ -10,7 +10,7 @@ from chats.models import Chat, ChatActor, VersionedRow
 from chats.selectors import PAGE_BYTES, list_messages
 from common.errors import NotFound
 from common.sql_constant import SqlConstant
-from events.frames import Partial, Subscribed
+from events.frames import Subscribed
 from events.rows import AnyRow, MessageRow, RunRow
 from events.stream import get_partials
 from realtime.presence import list_present
@@ -45,14 +45,21 @@ def catch_up(chat_id: UUID, since: int | None) -> Subscribed:
     else:
         messages, has_older = changed, False
     other_rows = _list_other_rows(chat, None if is_snapshot else since)
-    runs = [row for row in other_rows if isinstance(row, RunRow)]
+    attempts = {row.id: row.attempt for row in other_rows if isinstance(row, RunRow) and row.state == "running"}
+    stored = {message.id for message in messages}
+    # Without the texts of earlier attempts and of messages that are stored.
+    partials = [
+        partial
+        for partial in get_partials(list(attempts))
+        if partial.attempt >= attempts[partial.run_id] and partial.message_id not in stored
+    ]
     return Subscribed(
         topic=str(topic),
         version=chat.version,
         snapshot=is_snapshot,
         has_older=has_older,
         rows=[*other_rows, *messages],
-        partials=_list_partials(runs, messages),
+        partials=partials,
         present=list_present(topic),
     )
 
@@ -91,11 +98,3 @@ def _list_other_rows(chat: Chat, since: int | None) -> list[AnyRow]:
     ]
     rows: list[VersionedRow] = [chat, *(row for query in queries for row in query)]
     return [row.to_row() for row in rows]
-
-
-def _list_partials(runs: Collection[RunRow], messages: Collection[MessageRow]) -> list[Partial]:
-    """Return the texts that running runs stream, without texts of earlier attempts and of messages that are stored."""
-    attempts = {run.id: run.attempt for run in runs if run.state == "running"}
-    stored = {message.id for message in messages}
-    found = get_partials(list(attempts))
-    return [p for p in found if p.attempt >= attempts[p.run_id] and p.message_id not in stored]

@@ -58,7 +58,17 @@ def filter_allowed(pairs: Collection[tuple[UUID, Topic]]) -> set[tuple[UUID, Top
         participants = PARTICIPANTS.rows(chats, people)
         allowed |= {(actor_id, Topic("chat", chat_id)) for actor_id, chat_id in participants}
         if others := {pair for pair in pairs if pair[1].kind == "chat"} - allowed:
-            allowed |= _filter_readers(others)
+            # Editors of a workspace may read its chats between agents.
+            editors = Membership.objects.filter(
+                role=Role.EDITOR,
+                actor__in={actor_id for actor_id, _ in others},
+                actor__is_active=True,
+                workspace__chats__in=Chat.objects.filter(
+                    pk__in={topic.id for _, topic in others}, is_between_agents=True
+                ),
+            )
+            found = editors.values_list("actor_id", "workspace__chats")
+            allowed |= {(actor_id, Topic("chat", chat_id)) for actor_id, chat_id in found}
     if workspaces:
         members = Membership.objects.filter(
             is_any_of("workspace_id", workspaces), is_any_of("actor_id", people), actor__is_active=True
@@ -69,18 +79,6 @@ def filter_allowed(pairs: Collection[tuple[UUID, Topic]]) -> set[tuple[UUID, Top
         active = Actor.objects.filter(Q(is_active=True) | ready_agents, is_any_of("pk", actors))
         allowed |= {(pk, Topic("actor", pk)) for pk in active.values_list("pk", flat=True)}
     return allowed & set(pairs)
-
-
-def _filter_readers(pairs: Collection[tuple[UUID, Topic]]) -> set[tuple[UUID, Topic]]:
-    """Return the pairs of an actor and a chat between agents in whose workspace the actor is an editor: editors may read it."""
-    editors = Membership.objects.filter(
-        role=Role.EDITOR,
-        actor__in={actor_id for actor_id, _ in pairs},
-        actor__is_active=True,
-        workspace__chats__in=Chat.objects.filter(pk__in={topic.id for _, topic in pairs}, is_between_agents=True),
-    )
-    found = editors.values_list("actor_id", "workspace__chats")
-    return {(actor_id, Topic("chat", chat_id)) for actor_id, chat_id in found} & set(pairs)
 
 
 def filter_signed_in(sign_ins: Collection[SocketSignIn]) -> set[SocketSignIn]:
