@@ -90,7 +90,13 @@ def build_merge_input(
     key = secrets.token_hex(8)
     parts = [f"Agent: {agent.name}", delimit("production", production.prompt, key)]
     for suggestion in suggestions:
-        parts += _format_suggestion(suggestion, production, key)
+        contribution, name = suggestion.contribution, suggestion.name
+        parts.append(f"Suggestion {name}, by {contribution.contributor.name}:")
+        if suggestion.note:
+            parts.append(delimit(f"{name} note", suggestion.note, key))
+        if contribution.base.prompt != production.prompt:
+            parts.append(delimit(f"{name} was made on", contribution.base.prompt, key))
+        parts.append(delimit(f"{name} prompt", contribution.content.prompt, key))
     names = ", ".join(suggestion.name for suggestion in suggestions)
     parts.append(f"Merge the prompts of {names} into one. Answer in JSON:\n{MERGE_ANSWER_EXAMPLE}")
     prompts = [production.prompt, *(suggestion.contribution.content.prompt for suggestion in suggestions)]
@@ -103,16 +109,6 @@ def build_merge_input(
         "suggestions": [_build_suggestion_data(suggestion, production) for suggestion in suggestions],
     }
     return JobInput(text="\n\n".join(parts), input=data, expected=expected)
-
-
-def _format_suggestion(suggestion: NamedSuggestion, production: SpecContent, key: str) -> list[str]:
-    contribution, name = suggestion.contribution, suggestion.name
-    parts = [f"Suggestion {name}, by {contribution.contributor.name}:"]
-    if suggestion.note:
-        parts.append(delimit(f"{name} note", suggestion.note, key))
-    if contribution.base.prompt != production.prompt:
-        parts.append(delimit(f"{name} was made on", contribution.base.prompt, key))
-    return [*parts, delimit(f"{name} prompt", contribution.content.prompt, key)]
 
 
 def _build_suggestion_data(suggestion: NamedSuggestion, production: SpecContent) -> dict[str, Any]:
