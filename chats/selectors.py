@@ -190,22 +190,18 @@ def list_messages(
     any of them it is the newest page. Raises `NotFound` when the chat has no such message.
     """
     if around is not None:
-        return _list_messages_around(chat, around, limit)
+        seq = Message.objects.filter(chat=chat, pk=around).values_list("seq", flat=True).first()
+        if seq is None:
+            raise NotFound("There is no such message in this chat.")
+        # Each half has at most half of `PAGE_BYTES`, and may be empty.
+        newer, is_last = _list_seqs_after(chat, seq, (limit - 1) // 2, PAGE_BYTES // 2, may_exceed=False)
+        newest_first, is_first = _list_seqs_before(chat, seq, limit - 1 - len(newer), PAGE_BYTES // 2, may_exceed=False)
+        return _build_page(chat, [*newest_first[::-1], seq, *newer], has_older=not is_first, has_newer=not is_last)
     if after is not None:
         newer, is_last = _list_seqs_after(chat, after, limit, PAGE_BYTES)
         return _build_page(chat, newer, has_older=True, has_newer=not is_last)
     newest_first, is_first = _list_seqs_before(chat, END if before is None else before, limit, PAGE_BYTES)
     return _build_page(chat, newest_first[::-1], has_older=not is_first, has_newer=before is not None)
-
-
-def _list_messages_around(chat: Chat, message_id: UUID, limit: int) -> MessagePage:
-    """Return the page that has the message in its middle. Each half has at most half of `PAGE_BYTES`, and may be empty."""
-    seq = Message.objects.filter(chat=chat, pk=message_id).values_list("seq", flat=True).first()
-    if seq is None:
-        raise NotFound("There is no such message in this chat.")
-    newer, is_last = _list_seqs_after(chat, seq, (limit - 1) // 2, PAGE_BYTES // 2, may_exceed=False)
-    newest_first, is_first = _list_seqs_before(chat, seq, limit - 1 - len(newer), PAGE_BYTES // 2, may_exceed=False)
-    return _build_page(chat, [*newest_first[::-1], seq, *newer], has_older=not is_first, has_newer=not is_last)
 
 
 def _build_page(chat: Chat, seqs: list[int], *, has_older: bool, has_newer: bool) -> MessagePage:
