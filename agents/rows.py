@@ -2,7 +2,7 @@
 
 from actors.models import Actor
 from agents.permissions import AgentVerb, compute_agent_verbs, get_production
-from events.rows import AgentRow, AgentState, ListedAgentRow, SpecRow, ToolConfigRow
+from events.rows import AgentRow, AgentState, ListedAgentRow, ToolConfigRow
 
 
 def build_agent_row(agent: Actor, *, state: AgentState = "idle") -> AgentRow:
@@ -11,15 +11,10 @@ def build_agent_row(agent: Actor, *, state: AgentState = "idle") -> AgentRow:
     listed = build_listed_agent_row(agent, state=state)
     spec = get_production(agent).to_row()
     if AgentVerb.SEE_SPEC not in listed.verbs:
-        spec = _hide_texts_of_publisher(spec)
+        # Of a public agent, people elsewhere see the tools, the model and the limits, without any text of its publisher.
+        tools = [ToolConfigRow(tool=use.tool, is_enabled=use.is_enabled) for use in spec.tools]
+        spec = spec.model_copy(update={"prompt": "", "message": "", "tools": tools, "author_id": spec.agent_id})
     return AgentRow(**dict(listed), spec=spec, revision=agent.revision)
-
-
-def _hide_texts_of_publisher(spec: SpecRow) -> SpecRow:
-    """Return the row of a public agent's version for people elsewhere: its tools, model and limits, without any text of its
-    publisher."""
-    tools = [ToolConfigRow(tool=use.tool, is_enabled=use.is_enabled) for use in spec.tools]
-    return spec.model_copy(update={"prompt": "", "message": "", "tools": tools, "author_id": spec.agent_id})
 
 
 def build_listed_agent_row(agent: Actor, *, state: AgentState) -> ListedAgentRow:
