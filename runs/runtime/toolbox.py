@@ -220,10 +220,18 @@ class Toolbox:
 
     async def _call_once(self, call: ToolCall) -> tuple[ToolResult, bool]:
         """Make one call once. Return the result, and whether a retry may help."""
-        timeout = self.tools[call.name].config.timeout_s
+        tool, config = self.tools[call.name].tool, self.tools[call.name].config
+        context = replace(self.context, call_id=call.id, config=config, approved_by=self._approved_by.get(call.id))
+        timeout = config.timeout_s
         try:
             async with asyncio.timeout(timeout):
-                output = await self._run_tool(call)
+                arguments = tool.parse_arguments(call.arguments)
+                if tool.is_async:
+                    output = _to_storable_output(await tool.run(context, arguments))
+                else:
+                    output = await self.run_in_transaction(
+                        call, lambda: _to_storable_output(tool.run(context, arguments)), timeout
+                    )
         except TimeoutError:
             text = f"{call.name} did not answer within {timeout:g} s. What came of it is not known."
             return ToolResult(call, "timeout", text), False
@@ -237,17 +245,6 @@ class Toolbox:
             logger.exception("The tool %s broke.", call.name)
             return ToolResult(call, "error", f"{call.name} failed by an internal error.", error_kind="tool"), False
         return ToolResult(call, "ok", output.text, data=output.data, quotes_agents=output.quotes_agents), False
-
-    async def _run_tool(self, call: ToolCall) -> ToolOutput:
-        configured = self.tools[call.name]
-        tool, config = configured.tool, configured.config
-        arguments = tool.parse_arguments(call.arguments)
-        context = replace(self.context, call_id=call.id, config=config, approved_by=self._approved_by.get(call.id))
-        if tool.is_async:
-            return _to_storable_output(await tool.run(context, arguments))
-        return await self.run_in_transaction(
-            call, lambda: _to_storable_output(tool.run(context, arguments)), config.timeout_s
-        )
 
 
 def _build_finished_batch(results: Sequence[ToolResult]) -> Batch:
