@@ -162,9 +162,7 @@ class Engine:
             self._create_task(search_local_servers(), "search for local models")
         self._ready.set()
         await self._closing.wait()
-        await self._drain()
 
-    async def _drain(self) -> None:
         for runner in list(self._runners.values()):
             runner.cancel("shutdown")
         with suppress(TimeoutError):

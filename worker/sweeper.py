@@ -106,7 +106,8 @@ class Sweeper:
 
     def sweep(self) -> None:
         """Sweep once. Several workers may do so at the same time: each of their updates is conditional, and only one succeeds. An
-        error in one part is logged, and the others are done all the same."""
+        error in one part is logged, and the others are done all the same. Raises only if the database is unavailable or memory is
+        used up."""
         parts: list[Callable[[], object]] = [
             self._sweep_runs,
             notify_expired_locks,
@@ -120,7 +121,16 @@ class Sweeper:
                 job.next_at = time.monotonic() + job.seconds
                 parts.append(job.work)
         for part in parts:
-            _do(part)
+            try:
+                part()
+            except Unavailable:
+                pass  # Redis does not answer: it is done the next time
+            except MemoryError:
+                raise
+            except Exception as error:
+                if is_database_unavailable(error):
+                    raise
+                logger.exception("A part of the sweep failed: %s", part)
 
     def _sweep_runs(self) -> None:
         """Start the runs of dead processes, those whose task was lost, and those that are to be isolated."""
@@ -205,20 +215,6 @@ _DELETIONS: list[Callable[[], object]] = [
     schedules.delete_old_times,
 ]
 """Deletions of old rows, once an hour."""
-
-
-def _do(part: Callable[[], object]) -> None:
-    """Do a part of the sweep. Raises only if the database is unavailable or memory is used up."""
-    try:
-        part()
-    except Unavailable:
-        pass  # Redis does not answer: it is done the next time
-    except MemoryError:
-        raise
-    except Exception as error:
-        if is_database_unavailable(error):
-            raise
-        logger.exception("A part of the sweep failed: %s", part)
 
 
 def _fail_run(run: Run) -> None:
