@@ -112,24 +112,20 @@ class ReadOnlyAdmin(ModelAdmin):
         return queryset.filter(condition), False
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        context = {"active_lookups": self._describe_lookups(request)}
-        return super().changelist_view(request, context | (extra_context or {}))
-
-    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
-        return BoundedChangeList
-
-    def _describe_lookups(self, request: HttpRequest) -> list[str]:
-        """Return the names of the rows by which the list is filtered, because no filter beside the list shows them."""
-        descriptions = []
+        # The names of the rows by which the list is filtered, because no filter beside the list shows them.
+        lookups = []
         for key, value in request.GET.items():
             try:
                 field: Any = self.model._meta.get_field(key.removesuffix(BY_ID))
                 if key.endswith(BY_ID) and field.is_relation:
                     row = field.related_model._default_manager.filter(pk=value).first()
-                    descriptions.append(f"{field.verbose_name} {short_name(row or value)}")
+                    lookups.append(f"{field.verbose_name} {short_name(row or value)}")
             except (FieldDoesNotExist, ValidationError, ValueError):
                 continue
-        return descriptions
+        return super().changelist_view(request, {"active_lookups": lookups} | (extra_context or {}))
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        return BoundedChangeList
 
     # --- a row's page ---
 
