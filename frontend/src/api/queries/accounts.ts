@@ -133,6 +133,7 @@ export function useRevokeToken() {
 
 export function useChangeMe() {
   const client = useQueryClient()
+  // Not `useAction`: name, handle, picture and language share it, and a second change would be dropped while the first is sent.
   return useMutation({
     mutationFn: (body: BodyOf<'/api/v1/me', 'patch'>) => unwrap(rest.PATCH('/api/v1/me', { body })),
     onSuccess: () => client.invalidateQueries({ queryKey: keys.me }),

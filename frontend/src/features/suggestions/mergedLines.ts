@@ -33,7 +33,10 @@ class MergedTextBuilder {
 
   constructor(private readonly base: readonly string[]) {}
 
-  /** Adds contributed lines or a conflict. The lines that they replace are known at the next unchanged line. */
+  /**
+   * Adds contributed lines or a conflict. They wait in `pending` until the next unchanged line, because only then it is
+   * known which lines of the base they replace: those are shown first, as removed.
+   */
   add(parts: readonly LineOrConflict[]): void {
     this.pending.push(...parts)
   }
@@ -152,6 +155,7 @@ export const listShares = ({ contributors, segments, conflicts }: Provenance): S
     conflicts: conflicts.filter(conflict => conflict.choices.some(choice => choice.contributor === id)).length,
   }))
 
+/** Counts the changed lines. A conflict counts as one added line. */
 export function countChangedLines(parts: readonly MergedPart[]): { added: number; removed: number } {
   const lines = parts.flatMap(part => (part.kind === 'conflict' ? [] : part.lines))
   const count = (sign: MergedLine['sign']) => lines.filter(line => line.sign === sign).length

@@ -8,6 +8,7 @@ import { Dialog } from '@/ui/Dialog'
 import { Field } from '@/ui/Field'
 import fieldStyles from '@/ui/Field.module.css'
 import { showToast } from '@/ui/toast'
+import { getTitle } from '../wording'
 
 interface RejectProps {
   workspaceId: string
@@ -21,6 +22,8 @@ export function RejectDialog({ workspaceId, rows, onClose }: RejectProps) {
   const [reason, setReason] = useState('')
   const reject = useRejectSuggestions(workspaceId)
   const count = rows.length
+  const only = count === 1 ? rows[0] : undefined
+  const title = only ? t('rejectNamed', { title: getTitle(only, t) }) : t('rejectTitle', { count })
   const submit = (event: FormEvent) => {
     event.preventDefault()
     reject.mutate(
@@ -34,7 +37,7 @@ export function RejectDialog({ workspaceId, rows, onClose }: RejectProps) {
     )
   }
   return (
-    <Dialog open onOpenChange={onClose} title={t('rejectTitle', { count })} description={t('rejectHint')}>
+    <Dialog open onOpenChange={onClose} title={title} description={t('rejectHint')}>
       <form className="col gap" onSubmit={submit}>
         <Field label={t('reason')} hint={t('reasonHint')} error={reject.error ? getErrorText(reject.error) : null}>
           {attributes => (
@@ -73,7 +76,7 @@ export function WithdrawDialog({ workspaceId, row, onClose }: WithdrawProps) {
     <ConfirmDialog
       open
       onOpenChange={onClose}
-      title={t('withdrawTitle')}
+      title={t('withdrawNamed', { title: getTitle(row, t) })}
       description={t('withdrawHint')}
       action={t('withdraw')}
       busy={withdraw.isPending ? t('withdrawing') : null}

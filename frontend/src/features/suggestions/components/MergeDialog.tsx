@@ -24,6 +24,7 @@ import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
 import { Dialog } from '@/ui/Dialog'
 import fieldStyles from '@/ui/Field.module.css'
+import { getTitle } from '../wording'
 import suggestionsStyles from './Suggestions.module.css'
 
 interface MergeDialogProps {
@@ -43,9 +44,11 @@ const NEW_CHAT = 'new'
 export function MergeDialog(props: MergeDialogProps) {
   const { t } = useTexts()
   const { rows } = props
-  const title = rows.length === 1 ? t('acceptTitle') : t('mergeTitle', { count: rows.length })
-  const agent = rows[0]?.agent
-  if (!agent) return null
+  const [first] = rows
+  if (!first) return null
+  const { agent } = first
+  const count = rows.length
+  const title = count === 1 ? t('acceptNamed', { title: getTitle(first, t) }) : t('mergeTitle', { count })
   return (
     <Dialog open onOpenChange={props.onClose} title={title} description={t('acceptLead', { agent: agent.name })}>
       <MergeForm {...props} agent={agent} />

@@ -33,6 +33,14 @@ type OpenDialog =
 
 const emptySelection: Selection = new Set()
 
+/** Returns the first suggestion that the list had with its current filter: it stays the same when others are added or decided. */
+function useFirstSuggestion({ state, agent, author }: SuggestionSearch, rows: readonly ListedSuggestionRow[]) {
+  const filter = JSON.stringify([state, agent, author])
+  const [first, setFirst] = useState({ filter, id: rows[0]?.id })
+  if (first.filter !== filter || (!first.id && rows[0])) setFirst({ filter, id: rows[0]?.id })
+  return first.id
+}
+
 /** The suggestions of a workspace: the list, and beside it the open suggestion or merge. */
 export function SuggestionsPage({
   workspace,
@@ -48,13 +56,15 @@ export function SuggestionsPage({
   const { rows } = useFilteredSuggestions(workspace.id, search)
   const [picked, setPicked] = useState<Selection>(emptySelection)
   const [dialog, setDialog] = useState<OpenDialog | null>(null)
-  // A wide screen shows the first suggestion until another one is opened.
-  const open = search.m ? undefined : (search.s ?? (isPhone ? undefined : rows[0]?.id))
+  const first = useFirstSuggestion(search, rows)
+  // `m` is the open merge, `s` the open suggestion. A wide screen shows the first one until another one is opened.
+  const open = search.m ? undefined : (search.s ?? (isPhone ? undefined : first))
   const close = () => setDialog(null)
 
   const handleStarted = (merge: MergeRow) => {
     close()
     setPicked(emptySelection)
+    // A single suggestion made on current production was copied into a draft: there is no merge to look at.
     if (merge.method === 'copied' && merge.state === 'done' && merge.chat_id) {
       showToast(t('acceptedOpen'))
       onOpenDraft(merge.chat_id, merge.agent_id)
