@@ -45,7 +45,7 @@ SOCKET = """({chat, agent, rows, at}) => {
   const message = seq => ({
     kind: 'message', id: id(), chat_id: chat, version: seq, seq, author_id: `person ${Math.floor(seq / 3) % 7}`,
     type: 'TEXT_MESSAGE', payload: {text: `Line ${seq} with **words**, a [link](https://a.example) and \`code\`.`},
-    reply_to: null, run_id: null, created_at: at, edited_at: null, deleted: false,
+    reply_to: null, run_id: null, created_at: at, edited_at: null,
   })
   const withRows = text => {
     const frame = JSON.parse(text)

@@ -61,7 +61,6 @@ class BaseMessageRow(Row):
     edited_at: datetime | None = None
     pinned_at: datetime | None = None
     pinned_by: UUID | None = None
-    deleted: bool = False
 
 
 class TextMessageRow(BaseMessageRow):

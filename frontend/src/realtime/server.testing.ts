@@ -30,7 +30,6 @@ export const message = (id: string, version: number, seq: number, text: string):
   edited_at: null,
   pinned_at: null,
   pinned_by: null,
-  deleted: false,
 })
 
 export const run = (id: string, version: number, state: RunRow['state']): RunRow => ({

@@ -24,7 +24,6 @@ export const messageRow = (seq: number, more: MessageChange = {}): MessageRow =>
     edited_at: null,
     pinned_at: null,
     pinned_by: null,
-    deleted: false,
     ...more,
   }
   return row as MessageRow
@@ -62,6 +61,5 @@ export const systemRow = (
   edited_at: null,
   pinned_at: null,
   pinned_by: null,
-  deleted: false,
   ...more,
 })

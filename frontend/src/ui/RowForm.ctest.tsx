@@ -13,7 +13,7 @@ function NameForm({ row, onSaved }: { row: Row; onSaved(): void }) {
   return (
     <form>
       <input aria-label="Name" value={name} onChange={event => setName(event.target.value)} />
-      <output>{row.revision}</output>
+      <output aria-label="Revision">{row.revision}</output>
       <button type="button" onClick={onSaved}>
         Saved
       </button>
@@ -29,14 +29,24 @@ const show = (row: Row) => (
 
 it('shows a changed row, but keeps unsaved input and the row it was typed into', async () => {
   const screen = await render(show({ name: 'Lab', revision: 1 }))
-  const [field, revision] = [screen.getByLabelText('Name'), screen.getByRole('status')]
+  const [field, revision] = [screen.getByLabelText('Name'), screen.getByLabelText('Revision')]
   await screen.rerender(show({ name: 'Office', revision: 2 }))
   await expect.element(field).toHaveValue('Office')
   await field.fill('Studio')
   await screen.rerender(show({ name: 'Works', revision: 3 }))
   await expect.element(field).toHaveValue('Studio')
   await expect.element(revision).toHaveTextContent('2')
+  await expect.element(screen.getByText('It was changed elsewhere')).toBeVisible()
   await screen.getByRole('button', { name: 'Saved' }).click()
   await expect.element(field).toHaveValue('Works')
   await expect.element(revision).toHaveTextContent('3')
+})
+
+it('gives up the input for the new row when a person asks for it', async () => {
+  const screen = await render(show({ name: 'Lab', revision: 1 }))
+  await screen.getByLabelText('Name').fill('Studio')
+  await screen.rerender(show({ name: 'Works', revision: 2 }))
+  await screen.getByRole('button', { name: 'Show the new values' }).click()
+  await expect.element(screen.getByLabelText('Name')).toHaveValue('Works')
+  expect(screen.getByText('It was changed elsewhere').query()).toBeNull()
 })

@@ -1,4 +1,7 @@
 import { Fragment, type ReactNode, useState } from 'react'
+import { useTexts } from '@/lib/language'
+import { Button } from './Button'
+import blocks from './blocks.module.css'
 
 interface RowFormProps<Row> {
   row: Row
@@ -9,9 +12,10 @@ interface RowFormProps<Row> {
 
 /**
  * Builds a form anew when its row is changed, unless the form has unsaved input. Then it keeps the input and the row that
- * it was built from, so the server refuses to save it over the change (`stale_revision`).
+ * it was built from, so the server refuses to save it over the change (`stale_revision`), and offers to show the new row.
  */
 export function RowForm<Row>({ row, revision, children }: RowFormProps<Row>) {
+  const { t } = useTexts()
   const [kept, setKept] = useState<{ row: Row; revision: number } | null>(null)
   const shown = kept ?? { row, revision }
   const keep = () => setKept(shown)
@@ -19,6 +23,14 @@ export function RowForm<Row>({ row, revision, children }: RowFormProps<Row>) {
     // Submitting counts, too: the form must be there when the response comes.
     <div onChange={keep} onSubmit={keep}>
       <Fragment key={shown.revision}>{children(shown.row, () => setKept(null))}</Fragment>
+      {shown.revision !== revision && (
+        <div className={blocks.banner} role="status">
+          <span className="grow">{t('form.changedElsewhere')}</span>
+          <Button size="xs" onClick={() => setKept(null)}>
+            {t('form.showNew')}
+          </Button>
+        </div>
+      )}
     </div>
   )
 }

@@ -2887,8 +2887,6 @@ export interface components {
             chat_id: string;
             /** Format: date-time */
             created_at: string;
-            /** @default false */
-            deleted: boolean;
             /** @default null */
             edited_at: string | null;
             /** Format: uuid */
@@ -2942,8 +2940,6 @@ export interface components {
             chat_id: string;
             /** Format: date-time */
             created_at: string;
-            /** @default false */
-            deleted: boolean;
             /** @default null */
             edited_at: string | null;
             /** Format: uuid */
@@ -3202,8 +3198,6 @@ export interface components {
             chat_id: string;
             /** Format: date-time */
             created_at: string;
-            /** @default false */
-            deleted: boolean;
             /** @default null */
             edited_at: string | null;
             /** Format: uuid */
@@ -3742,8 +3736,6 @@ export interface components {
             chat_id: string;
             /** Format: date-time */
             created_at: string;
-            /** @default false */
-            deleted: boolean;
             /** @default null */
             edited_at: string | null;
             /** Format: uuid */
@@ -6117,8 +6109,6 @@ export interface components {
             chat_id: string;
             /** Format: date-time */
             created_at: string;
-            /** @default false */
-            deleted: boolean;
             /** @default null */
             edited_at: string | null;
             /** Format: uuid */
@@ -6261,8 +6251,6 @@ export interface components {
             chat_id: string;
             /** Format: date-time */
             created_at: string;
-            /** @default false */
-            deleted: boolean;
             /** @default null */
             edited_at: string | null;
             /** Format: uuid */
@@ -6332,8 +6320,6 @@ export interface components {
             chat_id: string;
             /** Format: date-time */
             created_at: string;
-            /** @default false */
-            deleted: boolean;
             /** @default null */
             edited_at: string | null;
             /** Format: uuid */
@@ -6440,8 +6426,6 @@ export interface components {
             chat_id: string;
             /** Format: date-time */
             created_at: string;
-            /** @default false */
-            deleted: boolean;
             /** @default null */
             edited_at: string | null;
             /** Format: uuid */
@@ -6573,8 +6557,6 @@ export interface components {
             chat_id: string;
             /** Format: date-time */
             created_at: string;
-            /** @default false */
-            deleted: boolean;
             /** @default null */
             edited_at: string | null;
             /** Format: uuid */
