@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from typing import Any
 from uuid import UUID
 
@@ -47,15 +48,21 @@ def list_corrections(chat_id: UUID) -> list[SummaryCorrection]:
 
 
 def apply_corrections(sentences: Iterable[Sentence], corrections: Sequence[SummaryCorrection]) -> list[CurrentSentence]:
-    """Return the sentences with their corrections. A correction of a sentence that a later summary has left out is added, so that
-    it outlives every summary."""
+    """Return the sentences with their corrections. A correction belongs to the sentence with its id, else to one with its text,
+    else to one about the same messages, which a later summary has written. If there is none, it is added as a sentence, so that it
+    outlives every summary."""
+    written = list(sentences)
+    found: dict[int, SummaryCorrection] = {}
     left = list(corrections)
-    current: list[CurrentSentence] = []
-    for sentence in sentences:
-        correction = next((one for one in left if _is_correction_of(one, sentence)), None)
-        if correction is not None:
-            left.remove(correction)
-        current.append(CurrentSentence(sentence, correction))
+    for matches in (_is_by_id, _is_by_text, _is_by_messages):
+        for correction in list(left):
+            indexes = [index for index, one in enumerate(written) if index not in found and matches(correction, one)]
+            if indexes:
+                old_text = correction.old_text
+                nearest = max(indexes, key=lambda index: SequenceMatcher(None, old_text, written[index].text).ratio())
+                found[nearest] = correction
+                left.remove(correction)
+    current = [CurrentSentence(sentence, found.get(index)) for index, sentence in enumerate(written)]
     for correction in left:
         own = Sentence(
             id=correction.sentence_id, section=correction.section, text=correction.old_text, seqs=correction.seqs
@@ -64,10 +71,17 @@ def apply_corrections(sentences: Iterable[Sentence], corrections: Sequence[Summa
     return current
 
 
-def _is_correction_of(correction: SummaryCorrection, sentence: Sentence) -> bool:
-    """Return whether the sentence is the corrected one, or one that a later summary has written about the same messages."""
-    is_same = sentence.id == correction.sentence_id or sentence.text in (correction.old_text, correction.new_text)
-    return is_same or (sentence.section == correction.section and set(sentence.seqs) == set(correction.seqs))
+def _is_by_id(correction: SummaryCorrection, sentence: Sentence) -> bool:
+    return sentence.id == correction.sentence_id
+
+
+def _is_by_text(correction: SummaryCorrection, sentence: Sentence) -> bool:
+    return sentence.text in (correction.old_text, correction.new_text)
+
+
+def _is_by_messages(correction: SummaryCorrection, sentence: Sentence) -> bool:
+    """Return whether the sentence may be one that a later summary has written about the same messages."""
+    return sentence.section == correction.section and set(sentence.seqs) == set(correction.seqs)
 
 
 def list_current_sentences(summary: HistorySummary) -> list[CurrentSentence]:
@@ -155,8 +169,10 @@ def build_summary_row(chat: Chat) -> HistorySummaryRow:
 
 
 def _build_sentence_row(
-    one: CurrentSentence, sources: list[MessageReference], ended: Sequence[SummaryCorrection]
+    one: CurrentSentence, sources: list[MessageReference], ended_corrections: Sequence[SummaryCorrection]
 ) -> SentenceRow:
+    """Return the row of a sentence. Its ended corrections have its id, that of its correction, or its original text, which a later
+    summary writes under another id."""
     ids = {one.sentence.id} | ({one.correction.sentence_id} if one.correction else set())
     original = one.correction.old_text if one.correction else one.sentence.text
     row = SentenceRow(
@@ -166,13 +182,13 @@ def _build_sentence_row(
         sources=sources,
         ended=[
             EndedCorrectionRow(
-                id=before.id,
-                text=before.new_text,
-                by_name=before.person.name if before.person else "",
-                created_at=before.created_at,
+                id=ended.id,
+                text=ended.new_text,
+                by_name=ended.person.name if ended.person else "",
+                created_at=ended.created_at,
             )
-            for before in ended
-            if before.sentence_id in ids or before.old_text == original
+            for ended in ended_corrections
+            if ended.sentence_id in ids or ended.old_text == original
         ],
     )
     if one.correction is None:

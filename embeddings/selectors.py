@@ -19,7 +19,8 @@ REPEATED = 8
 
 @dataclass(frozen=True)
 class VectorRequest:
-    """A text whose embedding is needed to search a chat by meaning."""
+    """A text whose embedding is needed to search a chat by meaning. `person_id`: the person for whom the run works, on whose
+    budgets the request counts."""
 
     workspace_id: UUID
     chat_id: UUID
@@ -31,8 +32,12 @@ class VectorRequest:
 
 def find_vector_request(chat_id: UUID, person_id: UUID | None, text: str) -> VectorRequest | None:
     """Return what is needed to search a chat by meaning; null if its messages have no embeddings of the present model."""
-    models = EmbeddingModel.objects.filter(workspace__chats=chat_id, dimensions__isnull=False)
-    model = models.filter(workspace__chats__embedded_chat__generation=F("generation")).first()
+    # One `filter`: both conditions are about the same chat.
+    model = EmbeddingModel.objects.filter(
+        dimensions__isnull=False,
+        workspace__chats=chat_id,
+        workspace__chats__embedded_chat__generation=F("generation"),
+    ).first()
     if model is None or model.dimensions is None or not text.strip():
         return None
     return VectorRequest(model.workspace_id, chat_id, person_id, model.generation, model.dimensions, text)

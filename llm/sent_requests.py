@@ -197,6 +197,19 @@ def _remove_all_secrets(stored: dict[str, Any], secret: str) -> None:
             call["arguments"] = remove_secrets(call["arguments"], secret)
     for tool in stored.get("tools", ()):
         tool["description"] = remove_secrets(tool["description"], secret)
+        tool["parameters"] = _remove_from_texts(tool["parameters"], secret)
+
+
+def _remove_from_texts(value: Any, secret: str) -> Any:
+    """Return a value of JSON without the secrets in its texts."""
+    match value:
+        case str():
+            return remove_secrets(value, secret)
+        case list():
+            return [_remove_from_texts(one, secret) for one in value]
+        case dict():
+            return {key: _remove_from_texts(one, secret) for key, one in value.items()}
+    return value
 
 
 def remove_secrets(text: str, secret: str = "") -> str:

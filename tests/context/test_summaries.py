@@ -192,6 +192,22 @@ def test_a_correction_shows_old_and_new_and_outlives_the_next_summary(environmen
     assert [(one.text, one.old_text) for one in read(team).sentences] == [("The deposit is 2,000.", None)]
 
 
+def test_a_correction_belongs_to_its_own_sentence_of_those_about_one_message(environment, rows):
+    team = environment.team
+    about = [rows[3].seq]
+    write(start(team), ("Decided", "The deposit is 2,000.", about), ("Decided", "The rent starts on 1 May.", about))
+    rent = read(team).sentences[1]
+    context.correct_sentence(team.bob, team.chat.id, rent.id, text="The rent starts on 1 June.")
+    assert [one.text for one in read(team).sentences] == ["The deposit is 2,000.", "The rent starts on 1 June."]
+
+    # The next summary writes both in other words.
+    add_messages(team, 40, 60)
+    write(
+        start(team), ("Decided", "They pay a deposit of 2,000.", about), ("Decided", "The rent starts in May.", about)
+    )
+    assert [one.text for one in read(team).sentences] == ["They pay a deposit of 2,000.", "The rent starts on 1 June."]
+
+
 def test_the_corrections_before_the_present_one_are_shown(environment, rows):
     team = environment.team
     write(start(team), ("Decided", "The deposit is 2,000.", [rows[3].seq]), ("Open", "Who asks?", [rows[4].seq]))

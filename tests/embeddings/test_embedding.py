@@ -11,7 +11,7 @@ from common.writing import RowUpdate
 from context.retrieval import Vector, find_messages
 from embeddings import services as embeddings
 from embeddings.models import EmbeddedChat, EmbeddingModel, MessageEmbedding
-from embeddings.selectors import build_embedding_model_row
+from embeddings.selectors import build_embedding_model_row, find_vector_request
 from embeddings.services import request_vectors
 from embeddings.services.embedding import DELAY_SECONDS, MAX_DELAY_SECONDS, claim_due_chats
 from embeddings.vectors import MAX_DIMENSIONS, format_vector
@@ -223,6 +223,15 @@ def test_too_many_dimensions_are_a_failure_after_one_paid_request(environment, e
     assert not call.tokens_estimated
     row = build_embedding_model_row(team.workspace)
     assert (row.failure_code, row.due_chats) == ("garbled", 1)
+
+
+def test_only_a_chat_with_embeddings_is_searched_by_meaning(environment, embedding_model):
+    team = environment.team
+    add_messages(team, "The deposit is 2,000.")
+    other = environment.open_chat("Room")
+    embed_chat(team)
+    assert find_vector_request(team.chat.id, None, "deposit") is not None
+    assert find_vector_request(other.id, None, "deposit") is None
 
 
 def test_workspaces_take_turns(environment, embedding_model):

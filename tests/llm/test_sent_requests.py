@@ -99,15 +99,20 @@ def test_sections_name_the_parts_of_the_system_text_also_after_a_secret():
 
 def test_secrets_are_not_stored():
     call = ToolCall("call_1", "http", '{"headers": {"Authorization": "Bearer abcdefgh12345678"}}')
-    tool = ToolSchema("http", "Send password=hunter22secret with it.", {})
+    schema = {"properties": {"q": {"default": 7, "enum": ["secret: hunter33secret"]}}, "required": ["q"]}
+    tool = ToolSchema("http", "Send password=hunter22secret with it.", schema)
     turns = [Turn("system", "The key is key-of-the-endpoint."), Turn("assistant", calls=(call,))]
     found = decode_requests(store_all([ModelRequest("gpt", turns, [tool])], secret="key-of-the-endpoint"))[
         RequestKey(1, 1)
     ]
     everything = str(found)
     assert MASK in everything
-    for secret in ("key-of-the-endpoint", "abcdefgh12345678", "hunter22secret"):
+    for secret in ("key-of-the-endpoint", "abcdefgh12345678", "hunter22secret", "hunter33secret"):
         assert secret not in everything
+    assert found.tools[0]["parameters"] == {
+        "properties": {"q": {"default": 7, "enum": [f"secret: {MASK}"]}},
+        "required": ["q"],
+    }
 
 
 def test_of_an_image_only_type_and_size_are_stored():
