@@ -16,7 +16,7 @@ import select
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from html import unescape
 from typing import Any
 
@@ -77,10 +77,14 @@ def decode_body(body: bytes, charset: str) -> str:
     for bom, name in _BOMS.items():
         if body.startswith(bom):
             return body.decode(name, "replace")
-    try:
-        return codecs.getincrementaldecoder("utf-8")().decode(body)  # the last character may be incomplete
-    except UnicodeDecodeError:
-        declared = _DECLARED.search(body[:4096])
+    with suppress(UnicodeDecodeError):
+        valid_text = codecs.getincrementaldecoder("utf-8")().decode(
+            body
+        )  # without the last character if it is incomplete
+        # If all other characters are ASCII, nothing shows that the last one is UTF-8 that was cut.
+        if body.isascii() or not valid_text.isascii():
+            return valid_text
+    declared = _DECLARED.search(body[:4096])
     names = (charset, declared[1].decode("ascii", "replace") if declared else "", _guess_charset(body))
     texts = [text for name in names if (text := _decode_as(body, name)) is not None]
     return min(texts, key=lambda text: text.count("\ufffd")) if texts else body.decode("utf-8", "replace")

@@ -147,6 +147,23 @@ async def test_a_page_is_decoded_in_its_declared_charset(site: Site, charset: st
     assert "蒼鷺站在淺水裡等魚,站了很久。" in lines[1]
 
 
+@pytest.mark.parametrize(
+    ("body", "charset", "text"),
+    [
+        (b"caf\xe9", "iso-8859-1", "café"),
+        (b"voil\xe0", "windows-1252", "voilà"),
+        (b"\xd1\x82\xd0\xb5\xd1", "utf-8", "те"),
+        (b"caf\xc3\xa9 caf\xc3", "iso-8859-1", "café caf"),
+        (b"plain", "iso-8859-1", "plain"),
+        (b"", "", ""),
+    ],
+)
+def test_a_last_character_that_is_not_ascii_is_decoded_and_half_of_one_is_left_out(
+    body: bytes, charset: str, text: str
+) -> None:
+    assert page_process.decode_body(body, charset) == text
+
+
 @pytest.mark.parametrize(("body", "first"), [(ARTICLE, "# Herons of the north"), ("<p> is a tag", "<p> is a tag")])
 async def test_a_page_without_a_content_type_is_examined(settings, body: str, first: str) -> None:
     async def answer_without_type(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
