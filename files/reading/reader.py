@@ -76,12 +76,15 @@ def _read_image(content: bytes) -> dict[str, Any]:
     with Image.open(io.BytesIO(content), formats=("JPEG", "PNG", "WEBP", "GIF")) as image:
         width, height = image.size
         # A photo of a camera may be stored on its side: EXIF says so by the orientations 5 to 8.
-        if image.getexif().get(0x0112, 1) >= 5:
+        if image.getexif().get(0x0112) in (5, 6, 7, 8):
             width, height = height, width
         image.draft("RGB", (THUMBNAIL_PIXELS, THUMBNAIL_PIXELS))
         upright = ImageOps.exif_transpose(image)
         upright.thumbnail((THUMBNAIL_PIXELS, THUMBNAIL_PIXELS))
         has_alpha = upright.mode in ("RGBA", "LA", "PA") or "transparency" in upright.info
+        if upright.mode == "I;16":
+            # A PNG of 16-bit gray: `convert` alone clips its values at 255. Its transparent value, which has 16 bits, is ignored.
+            upright, has_alpha = upright.point(lambda value: value / 256).convert("L"), False
         thumbnail = io.BytesIO()
         # A new image has none of the metadata, such as the place where a photo was taken.
         upright.convert("RGBA" if has_alpha else "RGB").save(thumbnail, "WEBP", quality=80)

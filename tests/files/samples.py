@@ -143,10 +143,18 @@ def make_image_with_text_bomb(size: int = 10 * 1024**3) -> bytes:
     return image[:behind_header] + chunk + image[behind_header:]
 
 
-def make_photo_on_its_side() -> bytes:
+def make_gray_image(level: int, transparency: int | None = None) -> bytes:
+    """Return a PNG of 16-bit gray pixels of one shade, from 0 to 65,535. Pixels of the shade `transparency` are transparent."""
+    out = io.BytesIO()
+    options = {} if transparency is None else {"transparency": transparency}
+    Image.new("I;16", (1500, 100), level).save(out, "PNG", **options)
+    return out.getvalue()
+
+
+def make_photo_on_its_side(orientation: int = 6) -> bytes:
     """Return a JPEG of 900 × 600 stored pixels that is to be shown upright, with a place in its metadata."""
     exif = Image.Exif()
-    exif[0x0112] = 6
+    exif[0x0112] = orientation
     exif.get_ifd(0x8825)[1] = "N"
     out = io.BytesIO()
     Image.new("RGB", (900, 600), "teal").save(out, "JPEG", exif=exif)

@@ -1,8 +1,10 @@
 """What is read of a file, and that no file keeps its reader busy or fills the memory."""
 
 import time
+from io import BytesIO
 
 import pytest
+from PIL import Image
 
 from files.reading.process import UnreadableFile, read_in_process
 from files.reading.reader import MAX_CHARACTERS, _join
@@ -43,15 +45,30 @@ def test_a_text_of_several_parts_is_cut(first, more):
 
 
 def test_an_image_gets_a_thumbnail_without_metadata():
-    from io import BytesIO
-
-    from PIL import Image
-
     found = read_in_process("image", samples.make_photo_on_its_side())
     assert (found["width"], found["height"]) == (600, 900)
     thumbnail = Image.open(BytesIO(found["thumbnail"]))
     assert (thumbnail.format, thumbnail.size) == ("WEBP", (600, 900))
     assert not thumbnail.getexif()
+
+
+@pytest.mark.parametrize(("level", "shade"), [(0, 0), (20_000, 78), (65_535, 255)])
+@pytest.mark.parametrize("transparency", [None, 78, 20_000])
+def test_the_thumbnail_of_a_gray_image_of_16_bits_has_its_shade(level, shade, transparency):
+    found = read_in_process("image", samples.make_gray_image(level, transparency))
+    assert (found["width"], found["height"]) == (1500, 100)
+    thumbnail = Image.open(BytesIO(found["thumbnail"]))
+    assert thumbnail.mode == "RGB"
+    assert thumbnail.getpixel((10, 10)) == pytest.approx((shade,) * 3, abs=1)
+
+
+@pytest.mark.parametrize(
+    ("orientation", "size"), [(0, (900, 600)), (4, (900, 600)), (5, (600, 900)), (8, (600, 900)), (9, (900, 600))]
+)
+def test_the_size_of_a_photo_is_that_of_the_picture_that_is_shown(orientation, size):
+    found = read_in_process("image", samples.make_photo_on_its_side(orientation))
+    assert (found["width"], found["height"]) == size
+    assert Image.open(BytesIO(found["thumbnail"])).size == size
 
 
 @pytest.mark.parametrize(
