@@ -13,8 +13,10 @@ from events.rows import UsageRow
 from tests.api.client import Api
 from tests.factories.usage import BalanceFactory, BudgetFactory, LLMCallFactory, ModelPriceFactory
 from tests.people import make_agent
+from usage import services as usage
 from usage.api.csv_export import write_csv
 from usage.models import Balance, Budget, LLMCall, ModelPrice
+from usage.selectors import list_budgets
 
 NOVEMBER = "starts_on=2029-11-01&ends_on=2029-11-30"
 
@@ -277,6 +279,23 @@ def test_a_stale_change_of_a_budget_is_refused(team):
     assert api("PATCH", f"budgets/{budget.id}", {"limit_micro": 9, "revision": 1}).json()["limit_micro"] == 9
     assert api("PATCH", f"budgets/{budget.id}", {"limit_micro": 7, "revision": 1}).status_code == 409
     assert Budget.objects.get().limit_micro == 9
+
+
+@pytest.mark.parametrize("method", ["POST", "PATCH"])
+def test_a_budget_that_is_deleted_after_it_was_changed_is_not_found(team, monkeypatch, method):
+    def delete_and_list(actor, workspace_id):
+        usage.delete_budget(team.alice, Budget.objects.get().id)
+        return list_budgets(actor, workspace_id)
+
+    monkeypatch.setattr("usage.api.views.list_budgets", delete_and_list)
+    if method == "POST":
+        path = f"workspaces/{team.workspace.id}/budgets"
+        body = {"scope": "workspace", "period": "day", "limit_micro": 9}
+    else:
+        path = f"budgets/{BudgetFactory.create(workspace=team.workspace).id}"
+        body = {"limit_micro": 9, "revision": 1}
+    answer = sign_in(team.alice)(method, path, body)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (404, "not_found")
 
 
 def test_a_price_is_set_once_for_each_model(team):

@@ -7,6 +7,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.views import APIView
 
+from common.errors import NotFound
 from common.rest import (
     Page,
     Request,
@@ -107,5 +108,9 @@ class OnePrice(APIView):
 
 
 def _answer_budget(request: Request, budget: Budget, status: int = 200) -> HttpResponse:
+    """Return the row of a budget. Raises `NotFound` if it was deleted since it was changed."""
     rows = list_budgets(request.user, budget.workspace_id)
-    return build_response(next(row for row in rows if row.id == budget.id), status)
+    row = next((row for row in rows if row.id == budget.id), None)
+    if row is None:
+        raise NotFound("Somebody has deleted this budget meanwhile.")
+    return build_response(row, status)
