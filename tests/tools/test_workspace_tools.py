@@ -529,6 +529,26 @@ def test_what_an_editor_has_switched_off_stays_off_whatever_the_document_says(te
     tools.change_tool(team.alice, tool.id, revision=tool.revision, is_enabled=True)
 
 
+@pytest.mark.parametrize(("is_gone", "reason"), [(False, OffReason.CHANGED), (True, OffReason.GONE)])
+def test_a_tool_that_is_off_is_not_changed_by_another_import_of_the_same_document(team, is_gone, reason):
+    server = add_server(team, kind="openapi")
+    chosen = [ChosenOperation(key="listFares", name="list_fares")]
+    [tool] = tools.import_operations(team.alice, server.id, job_id=store_document(team, DOCUMENT), chosen=chosen)
+
+    def import_fares(summary):
+        paths = {} if is_gone else {"/fares": {"get": {"operationId": "listFares", "summary": summary}}}
+        job_id = store_document(team, DOCUMENT | {"paths": paths})
+        tools.import_operations(team.alice, server.id, job_id=job_id, chosen=[])
+        tool.refresh_from_db()
+        records = AuditRecord.objects.filter(action="tool.switched_off").count()
+        return tool.is_enabled, tool.off_reason, tool.revision, records
+
+    assert import_fares("Other.") == (False, reason, 2, 1)
+    assert import_fares("Other.") == (False, reason, 2, 1)
+    # Another definition is a change: it waits for an editor instead of the first one.
+    assert import_fares("Third.") == ((False, reason, 2, 1) if is_gone else (False, reason, 3, 2))
+
+
 def test_an_operation_is_chosen_once(team):
     server = add_server(team, kind="openapi")
     chosen = [ChosenOperation(key="listFares", name=name) for name in ("one", "two")]

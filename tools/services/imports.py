@@ -33,9 +33,9 @@ def import_operations(
 ) -> list[WorkspaceTool]:
     """Make tools of operations of a document that was read (`start_reading_document`). Return the new tools.
 
-    The tools that the server has already are compared: one whose definition differs is switched off until an editor approves it;
-    one that the document no longer has is off until a document has it again unchanged. Raises `NotFound`, `Forbidden`, `Invalid`,
-    `Conflict`, `QuotaReached`.
+    The tools that the server has already are compared: one whose definition differs is switched off until an editor approves it
+    or a document has the approved definition again; one that the document no longer has is off until a document has it again
+    unchanged. Raises `NotFound`, `Forbidden`, `Invalid`, `Conflict`, `QuotaReached`.
     """
     server = get_server_for(actor, server_id, lock=True)
     if server.kind != ServerKind.OPENAPI:
@@ -94,8 +94,10 @@ def _switch_by_document(actor: Actor, tool: WorkspaceTool, operations: Mapping[s
         tool.is_enabled, tool.off_reason, tool.pending = True, "", None
         action = "tool.switched_on"
     else:
-        tool.is_enabled, tool.off_reason = False, OffReason.CHANGED if definition else OffReason.GONE
-        tool.pending = pending
+        off_reason = OffReason.CHANGED if definition else OffReason.GONE
+        if (tool.off_reason, tool.pending) == (off_reason, pending):
+            return
+        tool.is_enabled, tool.off_reason, tool.pending = False, off_reason, pending
         action = "tool.switched_off"
     tool.revision += 1
     tool.save()
