@@ -66,7 +66,8 @@ MAX_KEPT_SENTENCES = 24
 """Sentences of the previous summary of a chat that the next summary keeps."""
 MAX_QUOTED_SENTENCES = 12
 """New messages that a summary of a chat quotes."""
-_SENTENCE = re.compile(r"^\[(\d+(?:, \d+)*)\] \(([^)\n]*)\) (.+)$", re.M)
+# A section may have brackets: it ends at the one that closes it, or at the first if they are not in pairs.
+_SENTENCE = re.compile(r"^\[(\d+(?:, \d+)*)\] \(((?:[^()\n]|\([^()\n]*\))*|[^\n]*?)\) (.+)$", re.M)
 _MESSAGE = re.compile(r"^\[(\d+)\] \d{4}-\d\d-\d\d \d\d:\d\d ([^:\n]*): (.+)$", re.M)
 _NOTABLE = {
     "decided": re.compile(r"\b(?:decided?|agreed?|we will|let's|shall)\b|決定|决定|同意|說好|说好", re.I),
@@ -143,12 +144,12 @@ def build_job_answer(request: ModelRequest) -> str | None:
 def _build_chat_summary(job_input: str) -> str:
     """Return a summary of a chat: the sentences so far, as people have corrected them, and quotations of new messages: only
     those that say that something was decided, ask something, or have a number, or all if there are none of these."""
-    corrections = {numbers: (section, text) for numbers, section, text in _read_sentences(job_input, "corrections")}
-    kept = [
-        (numbers, *corrections.pop(numbers, (section, text)))
-        for numbers, section, text in _read_sentences(job_input, "summary")
-    ]
-    kept += [(numbers, section, text) for numbers, (section, text) in corrections.items()]
+    sentences = _read_sentences(job_input, "summary")
+    # A correction is added, and replaces what it is about, unless a sentence already has its text.
+    texts = {text for _, _, text in sentences}
+    corrections = [one for one in _read_sentences(job_input, "corrections") if one[2] not in texts]
+    corrected = {(numbers, section) for numbers, section, _ in corrections}
+    kept = [one for one in sentences if one[:2] not in corrected] + corrections
     found = _MESSAGE.findall(_find_fenced_text(job_input, "messages"))
     language = detect_language(" ".join(text for _, _, text in found))
     quoted: list[tuple[str, str, str]] = []
@@ -160,7 +161,7 @@ def _build_chat_summary(job_input: str) -> str:
     if not quoted:
         section = "".join(_build_sentences("summary_said", language))
         quoted = [(number, section, f"{author}: {_shorten(text, 160)}") for number, author, text in found]
-    # The newest ones: older sentences were in summaries before.
+    # Older sentences are dropped: earlier summaries have them. Of the quotations, too, only the newest are kept.
     sentences = [*kept[-MAX_KEPT_SENTENCES:], *quoted[-MAX_QUOTED_SENTENCES:]]
     entries = [
         {"section": section, "text": text, "from": [int(number) for number in numbers.split(", ")]}

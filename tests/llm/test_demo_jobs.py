@@ -172,6 +172,37 @@ async def test_the_chat_summarizer_quotes_messages_and_keeps_sentences_and_corre
     }
 
 
+async def read_sentences(summary: str, corrections: str = "") -> list[tuple[str, str, list[int]]]:
+    """Return the sentences of the next summary, which has no new messages: section, text and messages."""
+    blocks = {"summary": summary, "corrections": corrections, "messages": ""}
+    job_input = "\n\n".join(f"<<<{name} 1f>>>\n{text}\n<<<end of {name} 1f>>>" for name, text in blocks.items())
+    answer = json.loads(await of_shipped("chat-summarizer", job_input))
+    return [(one["section"], one["text"], one["from"]) for one in answer["sentences"]]
+
+
+@pytest.mark.parametrize(
+    ("section", "text"),
+    [
+        ("Budget (EUR)", "The rent is 2,000."),
+        ("Budget (EUR) of 2026", "The rent (of May) is (2,000)."),
+        ("(a) (b)", "The rent is 2,000."),
+        ("Budget (EUR", "The rent is 2,000."),
+        ("Facts", "(A) The rent is 2,000."),
+        ("", "The rent is 2,000."),
+    ],
+)
+async def test_the_chat_summarizer_keeps_sentences_whose_section_has_brackets(section: str, text: str) -> None:
+    assert await read_sentences(f"[3] ({section}) {text}") == [(section, text, [3])]
+
+
+async def test_the_chat_summarizer_keeps_another_sentence_about_the_messages_of_a_correction() -> None:
+    summary = "[5] (A) Sentence one.\n[5] (A) Sentence two, corrected."
+    both = [("A", "Sentence one.", [5]), ("A", "Sentence two, corrected.", [5])]
+    assert await read_sentences(summary, "[5] (A) Sentence two, corrected.") == both
+    # A summary that is written anew has corrections only.
+    assert await read_sentences("", summary) == both
+
+
 async def test_the_chat_summarizer_writes_titles_in_the_language_of_the_messages():
     job_input = CHAT_JOB[CHAT_JOB.index("<<<messages") :]
     chinese = job_input.replace("Good morning", "早安").replace(
