@@ -78,10 +78,8 @@ def decode_body(body: bytes, charset: str) -> str:
         if body.startswith(bom):
             return body.decode(name, "replace")
     with suppress(UnicodeDecodeError):
-        valid_text = codecs.getincrementaldecoder("utf-8")().decode(
-            body
-        )  # without the last character if it is incomplete
-        # If all other characters are ASCII, nothing shows that the last one is UTF-8 that was cut.
+        # Without the last character if it is incomplete. If all others are ASCII, nothing shows that it is UTF-8 that was cut.
+        valid_text = codecs.getincrementaldecoder("utf-8")().decode(body)
         if body.isascii() or not valid_text.isascii():
             return valid_text
     declared = _DECLARED.search(body[:4096])
