@@ -131,7 +131,11 @@ def _build_error(error: Exception) -> MCPError:
             return MCPError("timeout", "The server did not answer in time.", is_final=False)
         case aiohttp.ClientConnectorError() if isinstance(error.__cause__, HostRefused):
             return MCPError("host_refused", error.__cause__.message)
-        case aiohttp.ClientConnectorError() | aiohttp.ClientSSLError() | aiohttp.ServerDisconnectedError():
+        case aiohttp.ClientConnectorError() | aiohttp.ClientSSLError():
             return MCPError("unreachable", "The server cannot be reached.", is_final=False)
+        case aiohttp.ServerDisconnectedError() | aiohttp.ClientOSError() | ConnectionError():
+            return MCPError("unreachable", "The server closed the connection without a complete answer.", is_final=False)
         case _:
-            return MCPError("unreadable", f"The server's answer cannot be read ({type(error).__name__}).")
+            is_final = not isinstance(error, aiohttp.ClientPayloadError)  # the body of the answer broke off
+            text = f"The server's answer cannot be read ({type(error).__name__})."
+            return MCPError("unreadable", text, is_final=is_final)

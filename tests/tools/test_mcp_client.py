@@ -3,6 +3,8 @@
 import asyncio
 import json
 import resource
+import socket
+import struct
 import subprocess
 import sys
 from typing import Any
@@ -342,6 +344,39 @@ async def test_a_server_that_is_not_there_is_unreachable(settings):
         await list_server_tools(MCPServer("http://127.0.0.1:1/mcp"), seconds=SECONDS)
     assert error.value.code == "unreachable"
     await close_sessions()
+
+
+async def cut_body(request, message):
+    response = web.StreamResponse(headers={"Content-Type": "application/json", "Content-Length": "1000"})
+    await response.prepare(request)
+    await response.write(b"{")
+    request.transport.close()
+    return response
+
+
+async def close_connection(request, message):
+    request.transport.close()
+    return web.Response()
+
+
+async def reset_connection(request, message):
+    connection = request.transport.get_extra_info("socket")
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    request.transport.abort()
+    return web.Response()
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [(close_connection, "unreachable"), (reset_connection, "unreachable"), (cut_body, "unreadable")],
+)
+async def test_a_call_whose_connection_breaks_may_be_repeated(hostile, answer, code):
+    hostile.call = lambda params: answer
+    [tool] = (await list_hostile(hostile)).tools
+    with pytest.raises(MCPError) as error:
+        await call_server_tool(MCPServer(hostile.url), tool.name, {}, pinned_hash=tool.hash, seconds=SECONDS)
+    assert (error.value.code, error.value.is_final) == (code, False)
+    assert hostile.methods.count("tools/call") == 1
 
 
 async def test_a_result_nested_too_deeply_is_an_error(hostile):
