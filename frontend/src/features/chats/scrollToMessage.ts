@@ -1,6 +1,6 @@
 /** Scrolling to a message anywhere in the log. */
-import { useCallback, useEffect, useState } from 'react'
-import { ApiError, type MessageRow, readMessagesAround, readNewerMessages } from '@/api'
+import { useCallback, useEffect, useRef, useState } from 'react'
+import { isNotFound, type MessagePage, type MessageRow, readMessagesAround, readNewerMessages } from '@/api'
 import { getErrorText } from '@/lib/errors'
 import { t } from '@/lib/language'
 import { useLatest } from '@/lib/latest'
@@ -15,7 +15,11 @@ export interface Target {
 
 export const UNREAD = 'new'
 
-/** Scrolls to a message in the URL. `visit` changes with every navigation, so that the same link works again. */
+/**
+ * Returns the message to which the log is to scroll (`Timeline` does so), at first that of the URL, and functions that
+ * choose another one and load the part of the log with it. The last choice wins, even if it is loaded before an earlier
+ * one. `visit` changes with every navigation, so that the same link works again.
+ */
 export function useScrollToMessage(
   chatId: string,
   messageId: string | null,
@@ -27,34 +31,44 @@ export function useScrollToMessage(
   const loaded = useLatest(messages)
   const show = useCallback((id: string) => setTarget(before => ({ id, number: (before?.number ?? 0) + 1 })), [])
 
+  const choices = useRef(0)
+  /** Returns the page. Null if another message was chosen meanwhile, or if the page cannot be read: then a toast says why. */
+  const waitForPage = useCallback(async (reading: Promise<MessagePage>) => {
+    const choice = choices.current
+    try {
+      const page = await reading
+      return choice === choices.current ? page : null
+    } catch (error) {
+      if (choice === choices.current) showToast(isNotFound(error) ? t('messageGone') : getErrorText(error))
+      return null
+    }
+  }, [])
+
   const { open } = part
   const goTo = useCallback(
     async (id: string) => {
+      choices.current++
       if (id !== UNREAD && !loaded.current.some(row => row.id === id)) {
-        try {
-          open(await readMessagesAround(chatId, id))
-        } catch (error) {
-          showToast(error instanceof ApiError && error.code === 'not_found' ? t('messageGone') : getErrorText(error))
-          return
-        }
+        const page = await waitForPage(readMessagesAround(chatId, id))
+        if (!page) return
+        open(page)
       }
       show(id)
     },
-    [chatId, open, show],
+    [chatId, open, show, waitForPage],
   )
   const goToSeq = useCallback(
     async (seq: number) => {
+      choices.current++
       const known = loaded.current.find(row => row.seq === seq)
       if (known) return show(known.id)
-      try {
-        const [found] = (await readNewerMessages(chatId, seq - 1, 1)).results
-        if (found?.seq === seq) await goTo(found.id)
-        else showToast(t('messageGone'))
-      } catch (error) {
-        showToast(getErrorText(error))
-      }
+      const page = await waitForPage(readNewerMessages(chatId, seq - 1, 1))
+      if (!page) return
+      const [found] = page.results
+      if (found?.seq === seq) await goTo(found.id)
+      else showToast(t('messageGone'))
     },
-    [chatId, goTo, show],
+    [chatId, goTo, show, waitForPage],
   )
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs once per visit
   useEffect(() => {
