@@ -52,17 +52,25 @@ export async function startUpload(id: string): Promise<boolean> {
   const control = new AbortController()
   controls.set(id, control)
   update(id, { state: 'uploading', error: null, progress: 0 })
+  let isDone = true
   try {
     await uploadFile(upload.target, id, upload.file, progress => update(id, { progress }), control.signal)
+    update(id, { state: 'ready', progress: 1 })
   } catch (error) {
-    if (!control.signal.aborted) update(id, { state: 'failed', error })
-    return false
+    isDone = false
+    update(id, { state: 'failed', error })
   }
-  update(id, { state: 'ready', progress: 1 })
-  return true
+  if (uploads.get().some(upload => upload.id === id)) return isDone
+  deleteIfStored(id)
+  return false
 }
 
-/** Removes an upload from the list. Its file stays. */
+/** Deletes the file of a cancelled upload. If this fails, a file of a workspace stays; one of a chat is deleted a day later. */
+function deleteIfStored(id: string): void {
+  deleteFile(id).catch(() => undefined)
+}
+
+/** Removes an upload that is done from the list. Its file stays. */
 export function forgetUpload(id: string): void {
   const upload = uploads.get().find(upload => upload.id === id)
   if (upload?.preview) URL.revokeObjectURL(upload.preview)
@@ -70,10 +78,12 @@ export function forgetUpload(id: string): void {
   uploads.set(uploads.get().filter(upload => upload.id !== id))
 }
 
-/** Cancels an upload. An uploaded file is deleted; if this fails, the server deletes the unposted file a day later. */
+/** Cancels an upload, and deletes its file: the server may have stored it even if no answer has arrived, or an error. */
 export function cancelUpload(id: string): void {
   const upload = uploads.get().find(upload => upload.id === id)
-  controls.get(id)?.abort()
+  const control = controls.get(id)
   forgetUpload(id)
-  if (upload?.state === 'ready') deleteFile(id).catch(() => undefined)
+  if (upload?.state !== 'uploading') deleteIfStored(id)
+  // Once all is sent, the file can be deleted only after the answer, for which `startUpload` waits.
+  else if (upload.progress < 1) control?.abort()
 }
