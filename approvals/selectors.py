@@ -11,7 +11,7 @@ from actors.models import Actor
 from approvals.models import Approval
 from approvals.prepared_queries import DECIDED_APPROVALS
 from chats.permissions import list_readable_chats
-from chats.services.text_sources import classify_foreign_texts
+from chats.services.text_sources import classify_texts_of_others
 from events.payloads import ApprovalReason
 from events.rows import Policy, Role
 from tools.interface import Tool, ToolContext
@@ -41,12 +41,14 @@ def find_consent(tool: Tool, policy: Policy, ctx: ToolContext, *, chat_id: UUID,
     reason: ApprovalReason | None = "policy" if policy == Policy.ASK else None
     if tool.effect == "write" and not tool.changes_only_notes:
         person_id = ctx.on_behalf_of.pk if ctx.on_behalf_of else None
-        foreign = classify_foreign_texts(chat_id, agent_id=ctx.actor.pk, workspace_id=workspace_id, person_id=person_id)
+        texts_of_others = classify_texts_of_others(
+            chat_id, agent_id=ctx.actor.pk, workspace_id=workspace_id, person_id=person_id
+        )
         if ctx.actor.workspace_id != workspace_id or ctx.has_outside_texts:
-            foreign = "outside"  # also for a public agent that does a task here and is not in the chat
+            texts_of_others = "outside"  # also for a public agent that does a task here and is not in the chat
         elif ctx.chat_id is None:  # a sub-agent, whose task is a text of another agent
-            foreign = foreign or "others"
-        reason = foreign or reason
+            texts_of_others = texts_of_others or "others"
+        reason = texts_of_others or reason
     if reason is not None:
         tool.check_rights(ctx)
     return Consent(reason)

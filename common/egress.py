@@ -222,7 +222,7 @@ def get_session_for(target: Target) -> aiohttp.ClientSession:
 
 
 async def close_sessions() -> None:
-    """Close the sessions of this loop, at the end of a process or a test."""
+    """Close the sessions of this loop, before it ends."""
     for session in _sessions.pop(asyncio.get_running_loop(), {}).values():
         await session.close()
 

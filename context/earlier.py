@@ -54,11 +54,11 @@ class LogRow:
 
 @dataclass(frozen=True)
 class EarlierContext:
-    """The text about the older messages, and the `seq` from which on messages are read in full (`kept_from`). `is_new`: the agent
-    has only read the chat whole so far, or last by another strategy. `needs_summary`: a summary should be started at the end of
-    the run; `needs_embeddings`: the messages of the chat should be embedded. `vector_request`: what is needed to search by
-    meaning, too. `budget`: tokens of the conversation. `sections`: the parts of the text, in their order. A chat that is still
-    read whole has no text and no facts."""
+    """The text about the older messages, and the `seq` from which on messages are read in full (`kept_from`). `is_new`: until now
+    the agent has always read the whole chat, or the last time it used another strategy. `needs_summary`: a summary should be
+    started at the end of the run; `needs_embeddings`: the messages of the chat should be embedded. `vector_request`: what is needed
+    to search by meaning, too. `budget`: tokens of the conversation. `sections`: the parts of the text, in their order. A chat that
+    is still read whole has no text and no facts."""
 
     budget: int
     needs_summary: bool

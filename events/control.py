@@ -50,6 +50,7 @@ async def _listen() -> AsyncGenerator[UUID, None]:
     ):
         await channel.subscribe(STOP_CHANNEL)
         while True:
+            # It returns without a message in time for the health check of the connection.
             message = await channel.get_message(timeout=5.0)
             if message is None:
                 continue

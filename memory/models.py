@@ -11,7 +11,7 @@ from actors.models import Actor
 from chats.models import Chat
 from common.clock import now
 from common.models import Identified, WithRevision, build_display_name
-from events.rows import ForeignTexts, MemoryClearingRow, NoteRevisionRow, NoteRow, NoteScope
+from events.rows import MemoryClearingRow, NoteRevisionRow, NoteRow, NoteScope, TextsOfOthers
 from workspaces.models import Workspace
 
 MAX_NOTE = 1_000
@@ -22,9 +22,9 @@ UNDO_HOURS = 24
 
 SCOPES = [(NoteScope.CHAT.value, _("where all may read its chat")), (NoteScope.WORKSPACE.value, _("everywhere"))]
 READ_TEXTS = [
-    (ForeignTexts.NONE.value, _("of its person only")),
-    (ForeignTexts.OTHERS.value, _("of other participants")),
-    (ForeignTexts.OUTSIDE.value, _("from outside")),
+    (TextsOfOthers.NONE.value, _("of its person only")),
+    (TextsOfOthers.OTHERS.value, _("of other participants")),
+    (TextsOfOthers.OUTSIDE.value, _("from outside")),
 ]
 
 
@@ -93,7 +93,7 @@ class Note(Identified, WithRevision):
             message_id=self.message_id,
             run_id=self.run_id,
             on_behalf_of=self.on_behalf_of.to_row() if self.on_behalf_of else None,
-            read_texts=ForeignTexts(self.read_texts),
+            read_texts=TextsOfOthers(self.read_texts),
             created_at=self.created_at,
             last_used_at=self.last_used_at,
             edited_at=self.edited_at,

@@ -21,8 +21,8 @@ def notes_visible_to(actor: Actor, agent: Actor) -> QuerySet[Note]:
 
 
 def history_visible_to(actor: Actor, agent: Actor) -> QuerySet[HistoryEntry]:
-    """Return the history entries in use of an agent in chats that the actor may read. The caller has checked that the actor
-    may see the agent's memory."""
+    """Return the history entries of an agent that are not cleared and are from chats that the actor may read. The caller has
+    checked that the actor may see the agent's memory."""
     return HistoryEntry.objects.filter(agent=agent, clearing=None, chat__in=list_readable_chats(actor).values("pk"))
 
 

@@ -17,12 +17,12 @@ from common.access import replace_not_found
 from common.errors import NotFound
 from events.payloads import ContextStrategy, MemoryScope
 from events.rows import (
-    ForeignTexts,
     HistoryEntryRow,
     HistoryTurnRow,
     MemoryRow,
     MemoryUseRow,
     NoteScope,
+    TextsOfOthers,
     WithheldMemoryRow,
 )
 from llm.tokens import estimate_tokens
@@ -69,7 +69,7 @@ class WithheldMemory:
 
 @dataclass(frozen=True)
 class ReadMemory:
-    """What a run reads of its agent's memory. `has_foreign_texts`: some of it does not come from this chat, and may repeat
+    """What a run reads of its agent's memory. `has_texts_of_others`: some of it does not come from this chat, and may repeat
     texts of others, not only of the person that the run works for (FAIR8). `text` is empty if there is nothing."""
 
     text: str = ""
@@ -77,7 +77,7 @@ class ReadMemory:
     entries: list[HistoryEntry] = field(default_factory=list)
     withheld: list[WithheldMemory] = field(default_factory=list)
     generation: int = 1
-    has_foreign_texts: bool = False
+    has_texts_of_others: bool = False
     tokens: int = 0
     older_chat_ids: frozenset[UUID] = frozenset()
     """The chats of which older messages are read, by summaries or as matches of the request."""
@@ -129,19 +129,19 @@ def read_memory(
         entries=used_entries,
         withheld=_find_withheld_memory(chat, notes, entries),
         generation=generation,
-        has_foreign_texts=any(_is_foreign(item, chat, person_id) for item in used_notes)
-        or any(_is_foreign(item, chat, person_id) for item in used_entries)
+        has_texts_of_others=any(_may_have_texts_of_others(item, chat, person_id) for item in used_notes)
+        or any(_may_have_texts_of_others(item, chat, person_id) for item in used_entries)
         or bool(older),
         tokens=note_tokens + entry_tokens + sum(estimate_tokens(line) for _, line in older),
         older_chat_ids=frozenset(chat_id for chat_id, _ in older),
     )
 
 
-def _is_foreign(item: Note | HistoryEntry, chat: Chat, person_id: UUID | None) -> bool:
+def _may_have_texts_of_others(item: Note | HistoryEntry, chat: Chat, person_id: UUID | None) -> bool:
     """Return whether this does not come from this chat, and comes from more than the texts of this person."""
     author_id = item.author_id if isinstance(item, Note) else None
     is_of_person = (item.on_behalf_of_id or author_id) == person_id
-    return item.chat_id != chat.pk and (item.read_texts != ForeignTexts.NONE or not is_of_person)
+    return item.chat_id != chat.pk and (item.read_texts != TextsOfOthers.NONE or not is_of_person)
 
 
 def _list_candidate_notes(agent: Actor, chat: Chat, shared: QuerySet[Chat] | None = None) -> list[Any]:
@@ -214,9 +214,9 @@ def _format_note(note: Note) -> list[str]:
         written += f", working for {get_name(note.on_behalf_of)}"
     title = _to_one_line(note.chat.title) if note.chat else ""
     where = f", in “{title}”" if title else ""
-    source = {ForeignTexts.OTHERS: ", after texts of others", ForeignTexts.OUTSIDE: ", after texts from outside"}
+    source = {TextsOfOthers.OTHERS: ", after texts of others", TextsOfOthers.OUTSIDE: ", after texts from outside"}
     topic = f", about {_to_one_line(note.topic)}" if note.topic else ""
-    trust = source.get(ForeignTexts(note.read_texts), "")
+    trust = source.get(TextsOfOthers(note.read_texts), "")
     return [f"[note {note.id}, {note.created_at:%Y-%m-%d}, {written}{where}{trust}{topic}]", *note.text.splitlines()]
 
 
@@ -326,7 +326,8 @@ def list_note_revisions(note: Note) -> QuerySet[NoteRevision]:
 
 
 def list_history(actor: Actor, agent_id: UUID, *, chat_id: UUID | None = None) -> QuerySet[HistoryEntry]:
-    """Return the history entries in use that the actor may read. Raises `NotFound`, `Forbidden`."""
+    """Return the history entries of an agent that are not cleared and are from chats that the actor may read. Raises `NotFound`,
+    `Forbidden`."""
     agent = get_agent_for(actor, agent_id, AgentVerb.SEE_MEMORY)
     entries = history_visible_to(actor, agent)
     if chat_id is not None:

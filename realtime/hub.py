@@ -182,7 +182,7 @@ class Hub:
     # --- loops -----------------------------------------------------------------------------------------------------
 
     async def start(self) -> None:
-        """Start the loops if they are not running."""
+        """Start the loops, unless they are running or the last socket has left meanwhile."""
         if self._loops or not self.sockets:
             return
         self._probe_received_at = 0.0

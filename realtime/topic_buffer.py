@@ -31,7 +31,7 @@ GATHERING_SECONDS = 0.25
 """Seconds between two writes of gathered deltas. A write costs one system call for each socket."""
 
 MAX_BUFFERED_FRAMES = 512
-"""The most transient frames that wait for the reply to a subscription, deltas that are gathered, and early frames."""
+"""A maximum for each of these: transient frames that wait for the reply to a subscription, gathered deltas, early frames."""
 
 Envelope = dict[str, Any]
 """A frame as the channel layer carries it (`events.publish`): its `kind` and encoded `text`; of `changes` also `after` and
@@ -105,7 +105,7 @@ class Subscription:
 class ChatRead:
     """A read of the chat for all subscriptions that wait for it. It starts when the previous read has ended.
 
-    Until then a new subscription may lower `since`. So `work` gets the read, and not a number.
+    Until then a new subscription may lower `since`, so `work` gets this object and reads `since` only when it starts.
     """
 
     __slots__ = ("_before", "_work", "has_started", "is_stale", "since", "task")
@@ -148,13 +148,13 @@ class TopicBuffer:
         self.repair: asyncio.Task[None] | None = None
         self._catch_up = catch_up
         self._subscriptions: dict[Subscriber, Subscription] = {}
-        self._early: list[Envelope] = []  # `changes` before which a frame or the first read is missing
+        self._early: list[Envelope] = []  # `changes` frames that came before an earlier one, or before the first read
         self._reads: dict[bool, ChatRead] = {}  # true: the whole chat; false: the changes since a version
         self._present_people: list[UUID] | None = None  # the people of the last heartbeat
-        self._waiting_presence: str | None = None
-        self._sent_presence: str | None = None
+        self._waiting_presence: str | None = None  # the newest frame, until `PRESENCE_INTERVAL_SECONDS` are over
+        self._sent_presence: str | None = None  # the last frame, also for subscriptions that share an older reply
         self._presence_timer: asyncio.TimerHandle | None = None
-        self._gathered: list[str] = []
+        self._gathered: list[str] = []  # deltas until the next write
         self._gather_timer: asyncio.TimerHandle | None = None
 
     @property
@@ -333,7 +333,7 @@ class TopicBuffer:
                 logger.exception("The missing rows of %s could not be read", self.topic)
                 return
             self._send_missed(found, since)
-        self.repair = None
+        self.repair = None  # this task is not done yet, and `_release_early_frames` may start the next
         self._release_early_frames()
 
     def _send_missed(self, found: Subscribed, since: int) -> None:

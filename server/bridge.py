@@ -74,7 +74,7 @@ class Bridge:
             caller = self._identify(scope)
         except AppError as error:
             await self._delay_refusal()
-            await self._send_all(_build_refusal(error, closes=_has_body(scope)), send)
+            await self._send_all(_build_refusal(error, closes_connection=_has_body(scope)), send)
             return
         try:
             if self._uploads is not None and self._uploads.is_upload(scope):
@@ -240,14 +240,14 @@ def _has_body(scope: HTTPScope) -> bool:
     return any(name in (b"content-length", b"transfer-encoding") and value != b"0" for name, value in scope["headers"])
 
 
-def _build_refusal(error: AppError, *, closes: bool = True) -> list[Any]:
+def _build_refusal(error: AppError, *, closes_connection: bool = True) -> list[Any]:
     body = json.dumps(error.body()).encode()
     seconds = error.data.get("seconds", 2 if error.status == 503 else None)
     headers = [
         (b"content-type", b"application/json"),
         (b"content-length", str(len(body)).encode()),
         # The rest of the body is not read, so the connection cannot be used again.
-        *([(b"connection", b"close")] if closes else []),
+        *([(b"connection", b"close")] if closes_connection else []),
         *([(b"retry-after", str(seconds).encode())] if seconds else []),
     ]
     start = {"type": "http.response.start", "status": error.status, "headers": headers}

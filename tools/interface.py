@@ -172,8 +172,8 @@ class Tool:
         return Policy.AUTO
 
     def check_rights(self, ctx: ToolContext) -> None:
-        """Raise `ToolError` if the person of the run may not have this done. It is called before a person is asked to approve a
-        call, so that nobody approves what fails afterwards. `run` checks the rights again."""
+        """Raise `ToolError` if the person for whom the run works has no right to this. It is called before a person is asked to
+        approve a call, so that nobody approves what fails afterwards. `run` checks the rights again."""
 
     def build_question(self, args: ToolArgs) -> Question | None:
         """Return the question to a person that this call is: the answer is its result, and `run` is not called. Null for a call

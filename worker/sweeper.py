@@ -146,7 +146,8 @@ class Sweeper:
         self._isolated.start(reserve_isolated_runs(self._isolated.count_free_processes()))
 
     def _reclaim_runs(self) -> list[UUID]:
-        """Reclaim the runs of dead processes of this host and all runs with an expired lease. Return their ids. A crash is
+        """Put the runs of dead processes of this host and all runs with an expired lease back into the queue, or end them
+        (`reclaim_run`). Return their ids. A crash is
         counted if the process died or, on another host, is presumed dead; not if a process of this host was slow."""
         dead = [run for run in list_runs_of_host(get_host()) if is_dead(run.lease_owner)]
         stale = {run.id: run for run in [*list_expired_runs(), *dead]}.values()

@@ -101,7 +101,7 @@ def find_sub_agents(agent: Actor, handles: Sequence[str]) -> list[Actor]:
     return [sub_agent for sub_agent in found if sub_agent is not None]
 
 
-def has_foreign_descriptions(tools: Mapping[str, ConfiguredTool], workspace_id: UUID) -> bool:
+def has_descriptions_from_outside(tools: Mapping[str, ConfiguredTool], workspace_id: UUID) -> bool:
     """Return whether a public agent of another workspace is one of these tools: its description is written outside, and no editor
     of this workspace has approved it (FAIR8). An `AgentTool` is always a public agent."""
     agents = [configured.tool.agent for configured in tools.values() if isinstance(configured.tool, AgentTool)]

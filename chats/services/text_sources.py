@@ -35,7 +35,7 @@ TEXTS_PER_QUERY = 20
 """Messages that are read in one query. A message may be long."""
 
 
-def classify_foreign_texts(
+def classify_texts_of_others(
     chat_id: UUID, *, agent_id: UUID, workspace_id: UUID, person_id: UUID | None
 ) -> Literal["others", "outside"] | None:
     """Return the kind of texts that an agent may have read in a chat of this workspace and that are not of this person.

@@ -34,9 +34,9 @@ from llm.tokens import estimate_tokens
 INPUT_TOKENS = 12_000
 """Tokens of new messages that one job reads."""
 MAX_JOBS_BEHIND = 4
-"""A summary that a person requests takes the newest messages that this many jobs can read; one that is due, of the messages after
-the one before it, the newest that have at most as many tokens as these jobs read and a conversation has (`budget`) together. Older
-messages are left out. The last of the messages that it takes (`MIN_KEPT`, `KEPT_SHARE`) count, but it does not cover them."""
+"""How far back a summary reaches. If a person requests it: the newest `MAX_JOBS_BEHIND * INPUT_TOKENS` tokens of messages. If it is
+due: the newest `budget + MAX_JOBS_BEHIND * INPUT_TOKENS` tokens after the summary before it. Older messages are left out. The last
+of these messages (`MIN_KEPT`, `KEPT_SHARE`) are counted, but not summarised."""
 MAX_UNSUMMARISED = 2_000_000
 """The most tokens of messages that jobs following each other summarise: as many as a conversation can have."""
 KEPT_SHARE = 0.3
@@ -100,8 +100,8 @@ def start_due_summary(chat_id: UUID, person_id: UUID, *, budget: int) -> History
 
 def request_summary(actor: Actor, chat_id: UUID) -> HistorySummary:
     """Start a job that writes the summary of a chat anew, from its messages and the corrections of people. Of the newest
-    messages (`MAX_JOBS_BEHIND`), it covers those up to the end of the newest summary or, if there are none, all but the last
-    `MIN_KEPT`.
+    messages (`MAX_JOBS_BEHIND`) without the last `MIN_KEPT`, it covers those that the newest summary covers, or all of them if
+    that summary covers none of them.
 
     Raises `NotFound`, `Forbidden`, and `Conflict` if one is being written, or if there is nothing to summarise.
     """

@@ -52,7 +52,6 @@ from events.rows.context import (
 )
 from events.rows.files import FileRow
 from events.rows.memory import (
-    ForeignTexts,
     HistoryEntryRow,
     HistoryTurnRow,
     MemoryClearingRow,
@@ -61,6 +60,7 @@ from events.rows.memory import (
     NoteRevisionRow,
     NoteRow,
     NoteScope,
+    TextsOfOthers,
     WithheldMemoryRow,
 )
 from events.rows.messages import MESSAGE_ROWS, MessageMetadata, MessageRow, SubAgentMetadata
@@ -227,7 +227,7 @@ __all__ = [
     "PublicUseRow",
     "PublicationCheckRow",
     "PublicationRow",
-    "ForeignTexts",
+    "TextsOfOthers",
     "ReplyRow",
     "ReportReason",
     "ReportState",

@@ -17,7 +17,7 @@ class NoteScope(StrEnum):
     WORKSPACE = "workspace"
 
 
-class ForeignTexts(StrEnum):
+class TextsOfOthers(StrEnum):
     """Whose texts a run has read, besides those of the person it worked for: nobody's, those of other participants, or texts from
     outside the workspace."""
 
@@ -44,7 +44,7 @@ class NoteRow(Row):
     message_id: UUID | None
     run_id: UUID | None
     on_behalf_of: ActorRow | None
-    read_texts: ForeignTexts
+    read_texts: TextsOfOthers
     created_at: datetime
     last_used_at: datetime | None
     edited_at: datetime | None

@@ -8,7 +8,7 @@ from django.db import transaction
 from actors.models import Actor
 from agents.permissions import AgentVerb, get_agent_for
 from chats.models import Chat
-from chats.services.text_sources import classify_foreign_texts
+from chats.services.text_sources import classify_texts_of_others
 from common.clock import now
 from common.errors import Conflict
 from common.writing import insert
@@ -40,7 +40,9 @@ def record_history_entry(
 
     If the history was cleared after the run had read it, the entry is among the cleared ones: no run uses it.
     """
-    foreign = classify_foreign_texts(chat.pk, agent_id=agent.pk, workspace_id=chat.workspace_id, person_id=person_id)
+    texts_of_others = classify_texts_of_others(
+        chat.pk, agent_id=agent.pk, workspace_id=chat.workspace_id, person_id=person_id
+    )
     use = MemoryUse.objects.filter(run_id=run_id).only("generation").first()
     generation = use.generation if use is not None else get_generation(agent.pk)
     cleared = MemoryClearing.objects.filter(agent=agent, generation__gt=generation, undone_at=None)
@@ -53,7 +55,7 @@ def record_history_entry(
         first_seq=max(first_seq, last_seq - MAX_SEQS),
         last_seq=last_seq,
         outcome=outcome,
-        read_texts="outside" if has_outside_texts else foreign or "",
+        read_texts="outside" if has_outside_texts else texts_of_others or "",
         generation=generation,
         clearing=cleared.order_by("-generation").first(),
     )

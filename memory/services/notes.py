@@ -11,7 +11,7 @@ from agents.permissions import AgentVerb, get_agent_for
 from chats.models import ChatActor, Message
 from chats.permissions import ChatVerb, get_chat_for
 from chats.selectors import list_shared_chats, load_titles
-from chats.services.text_sources import classify_foreign_texts
+from chats.services.text_sources import classify_texts_of_others
 from common.clock import now
 from common.errors import Code, Conflict, Invalid, NotFound, QuotaReached, TooLarge
 from common.text import remove_invisible, to_storable
@@ -132,7 +132,7 @@ def remember(
     if stored := Note.objects.filter(pk=id).first() or known.filter(text=cleaned).first():
         return stored
     _check_count(agent)
-    foreign = classify_foreign_texts(
+    texts_of_others = classify_texts_of_others(
         chat.pk,
         agent_id=agent.pk,
         workspace_id=chat.workspace_id,
@@ -150,7 +150,7 @@ def remember(
         message_id=call.values_list("pk", flat=True).first(),
         run_id=run_id,
         on_behalf_of=on_behalf_of,
-        read_texts="outside" if has_outside_texts else foreign or "",
+        read_texts="outside" if has_outside_texts else texts_of_others or "",
     )
     _publish(agent, "note.written", note, on_behalf_of=on_behalf_of)
     return note

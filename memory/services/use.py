@@ -55,7 +55,7 @@ def use_memory(
         },
     )
     if used is not None and not {*used[0], *used[1]} <= {*note_ids, *entry_ids}:
-        memory = replace(memory, has_foreign_texts=True)
+        memory = replace(memory, has_texts_of_others=True)
     if memory.notes:
         # In the order of their ids, because two runs may use the same notes.
         locked = Note.objects.filter(pk__in=[note.pk for note in memory.notes]).order_by("pk")

@@ -190,7 +190,7 @@ def _notify_about_public_agent(
     notify_in_workspaces(
         people,
         actor=actor,
-        naming_workspace_id=agent.published_by_workspace_id if is_actor_named else None,
+        actor_named_in=agent.published_by_workspace_id if is_actor_named else None,
         agent_name=agent.name,
         agent_id=agent.id,
         **fields,

@@ -43,13 +43,14 @@ def notify_in_workspaces(
     event: str,
     type: str,
     actor: Actor | None,
-    naming_workspace_id: UUID | None,
+    actor_named_in: UUID | None,
     **fields: Any,
 ) -> None:
     """Create a notification for people of several workspaces, as `notify` does for one. `people`: their ids by workspace. The
     number of queries does not depend on the number of workspaces.
 
-    Only the people of `naming_workspace_id` read the name of the actor. A person of several workspaces is notified in the first.
+    `actor_named_in`: the workspace whose people read the name of the actor; null: nobody does. A person of several workspaces
+    gets one notification, in the first of `people`.
     """
     workspaces: dict[UUID, list[UUID]] = {}
     for workspace_id, person_ids in people.items():
@@ -66,7 +67,7 @@ def notify_in_workspaces(
         for person_id in next_ids:
             for workspace_id in workspaces[person_id]:
                 if (person_id, workspace_id) in found:
-                    actor_name = actor.name if actor and workspace_id == naming_workspace_id else ""
+                    actor_name = actor.name if actor and workspace_id == actor_named_in else ""
                     fields |= {"event": event, "type": type, "workspace_id": workspace_id, "actor_name": actor_name}
                     notifications.append(Notification(person_id=person_id, **fields))
                     break

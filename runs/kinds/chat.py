@@ -10,7 +10,7 @@ from django.db import transaction
 from actors.models import Actor
 from agents.models import AgentSpec
 from agents.selectors import find_answering_spec
-from agents.services.allowed_tools import get_run_tools, has_foreign_descriptions
+from agents.services.allowed_tools import get_run_tools, has_descriptions_from_outside
 from approvals.selectors import find_decided_calls
 from approvals.services import close_approvals
 from chats import services as chats
@@ -171,21 +171,22 @@ class ChatRun(RunKind):
         resolved = replace(resolved, replaced=replaced_model)
         endpoint, model = resolved.endpoint, resolved.name
         can_see = can_see_images(endpoint, model)
+        # Found tools have theirs in their schemas.
         instructions = {tool.tool.name: tool.instructions for tool in list_offered_tools(tools, ())}
-        size, limit_by = find_context_limit(endpoint, model, workspace.context_max_tokens, content.context.max_tokens)
-        read = self.read_conversation(run, content.prompt, instructions, size, can_see)
+        limit, limit_by = find_context_limit(endpoint, model, workspace.context_max_tokens, content.context.max_tokens)
+        read = self.read_conversation(run, content.prompt, instructions, limit, can_see)
         pages_tool, entries = tools.get(READ_PAGES), read.entries
-        pages = build_pages_text(run.agent.workspace_id, pages_tool.config, size) if pages_tool else ""
-        memory = self.read_memory(run, content.memory, read, size, strategy=content.context.strategy)
+        pages = build_pages_text(run.agent.workspace_id, pages_tool.config, limit) if pages_tool else ""
+        memory = self.read_memory(run, content.memory, read, limit, strategy=content.context.strategy)
         system = "\n\n".join(part for part in (read.system, pages, memory.text) if part)
         schemas = build_tool_schemas(tools, found)
         max_answer, factor = content.parameters.max_tokens, resolved.token_factor
-        budget = get_context_budget(endpoint, model, max_answer, system, schemas, size, factor)
+        budget = get_context_budget(endpoint, model, max_answer, system, schemas, limit, factor)
         if self.reads_older_messages:
             run.earlier_context = find_earlier_context(run, content.context.strategy, entries, budget)
         if run.earlier_context is not None and run.earlier_context.text:
             system = f"{system}\n\n{run.earlier_context.text}"
-            budget = get_context_budget(endpoint, model, max_answer, system, schemas, size, factor)
+            budget = get_context_budget(endpoint, model, max_answer, system, schemas, limit, factor)
             entries = run.earlier_context.list_kept_entries(entries, {read.trigger_id, run.id})
         transcript = build_transcript(
             entries,
@@ -198,14 +199,14 @@ class ChatRun(RunKind):
             can_see_images=can_see,
             waiting_calls=find_waiting_calls_of_others(run, entries),
         )
-        has_foreign = memory.has_foreign_texts or has_foreign_descriptions(tools, run.workspace_id)
-        run.has_outside_texts = bool(pages) or has_foreign
+        run.has_outside_texts = bool(pages) or memory.has_texts_of_others
+        run.has_outside_texts |= has_descriptions_from_outside(tools, run.workspace_id)
         sections = [Section("prompt", content.prompt.strip()), Section("pages", pages.strip())]
         sections.append(Section("memory", memory.text, memory.chat_ids))
         if run.earlier_context is not None:
-            # Not all messages that were kept fit into the budget.
+            # Counted in the transcript, because not all kept messages may fit into the budget.
             run.earlier_context = run.earlier_context.with_size(
-                turns=count_texts(transcript), limit=size, limit_by=limit_by
+                turns=count_texts(transcript), limit=limit, limit_by=limit_by
             )
             sections += run.earlier_context.sections
         decided = find_decided_calls(run.id) if transcript.open_calls else {}

@@ -105,6 +105,7 @@ class Job(RunKind):
         return ProgressSink(run.workspace_id, merge_id=run.trigger_id, expected=JobInput.from_run(run).expected)
 
     def lock_attempt(self, claimed: Run, *, at_end: bool = False) -> RowUpdate[Run]:
+        # A job has no chat to lock: its update is written only if this worker still has the run.
         return read_attempt_update(ATTEMPT_OF_JOB, claimed)
 
     def save(self, update: RowUpdate[Run], changes: Sequence[RowChange] = ()) -> None:

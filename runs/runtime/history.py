@@ -66,9 +66,9 @@ def read_log(run: Run, tokens: int, *, with_images: bool = False) -> list[LogEnt
 def find_earlier_context(
     run: Run, setting: ContextStrategy | Literal["default"], entries: Sequence[LogEntry], budget: int
 ) -> EarlierContext | None:
-    """Return the text about older messages of a chat that does not fit into the budget; null for a chat below `PREPARE_SHARE` of
-    it; between these, no text, but whether a summary or embeddings are needed. `setting`: the strategy of the agent's spec.
-    `entries`: the newest messages."""
+    """Return the text about older messages of a chat that does not fit into the budget. Null if it takes less than `PREPARE_SHARE`
+    of the budget. If it takes more but fits, there is no text, only whether a summary or embeddings are needed. `setting`: the
+    strategy of the agent's spec. `entries`: the newest messages."""
     rows = [LogRow(entry.seq, entry.tokens + (TOKENS_PER_IMAGE if entry.image else 0)) for entry in entries]
     size = compute_tokens(rows)
     is_whole = size <= budget and len(entries) < MAX_ROWS - COMPARISON_MARGIN

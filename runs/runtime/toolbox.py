@@ -40,7 +40,8 @@ MAX_REPEATS = 2
 NO_APPROVER = "It was not done: a person would have to approve it, and nobody can be asked here."
 
 FindConsent = Callable[[ConfiguredTool, ToolContext], Awaitable[Consent]]
-"""Finds out whether a call may be made without asking. Raises `ToolError` if the person of the run may not have it done."""
+"""Finds out whether a call may be made without asking. Raises `ToolError` if the person for whom the run works has no right to
+it."""
 RunInTransaction = Callable[[ToolCall, Callable[[], ToolOutput], float], Awaitable[ToolOutput]]
 """Runs a synchronous tool, and stores its result, in one transaction. The last argument: the most seconds of the transaction."""
 

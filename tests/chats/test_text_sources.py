@@ -61,7 +61,7 @@ def test_SEC9_a_link_in_the_result_of_a_tool_is_allowed_exactly(team, is_url_all
 def test_SEC9_an_error_of_a_server_is_text_from_outside_even_if_it_reads_as_if_there_were_no_tool(team):
     def find() -> str | None:
         people = {"agent_id": team.robin.id, "workspace_id": team.workspace.id, "person_id": team.alice.id}
-        return text_sources.classify_foreign_texts(team.chat.id, **people)
+        return text_sources.classify_texts_of_others(team.chat.id, **people)
 
     before = find()
     assert before != "outside"
@@ -79,7 +79,7 @@ def test_a_check_for_texts_from_outside_reads_only_results_of_tools(team):
         cursor.execute("ANALYZE chats_message")
     people = {"agent_id": team.robin.id, "workspace_id": team.workspace.id, "person_id": team.alice.id}
     with CaptureQueriesContext(connection) as queries:
-        assert text_sources.classify_foreign_texts(team.chat.id, **people) == "others"
+        assert text_sources.classify_texts_of_others(team.chat.id, **people) == "others"
     [sql] = [query["sql"] for query in queries if '"chats_message"' in query["sql"]]
     nodes = list_plan_nodes(sql)
     assert "tool_responses_of_chat" in {node.get("Index Name") for node in nodes}

@@ -10,7 +10,7 @@ from django.db import connection, transaction
 from agents.selectors import build_listed_agent_rows, list_agents
 from chats.models import Chat
 from chats.selectors import search_messages
-from chats.services.text_sources import classify_foreign_texts
+from chats.services.text_sources import classify_texts_of_others
 from common.clock import now
 from common.sql_constant import SqlConstant
 from context.seeding import create_messages
@@ -49,8 +49,8 @@ QUERIES = {
     "list_important_events": Query(
         lambda team: list_important_events(team.chat.id, 3000), table="chats_message", index="important_messages"
     ),
-    "classify_foreign_texts": Query(
-        lambda team: classify_foreign_texts(
+    "classify_texts_of_others": Query(
+        lambda team: classify_texts_of_others(
             team.chat.id, agent_id=team.robin.id, workspace_id=team.workspace.id, person_id=team.alice.id
         ),
         table="chats_message",

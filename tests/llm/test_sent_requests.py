@@ -105,6 +105,7 @@ def test_secrets_are_not_stored():
     found = decode_requests(store_all([ModelRequest("gpt", turns, [tool])], secret="key-of-the-endpoint"))[
         RequestKey(1, 1)
     ]
+    assert found is not None
     everything = str(found)
     assert MASK in everything
     for secret in ("key-of-the-endpoint", "abcdefgh12345678", "hunter22secret", "hunter33secret"):

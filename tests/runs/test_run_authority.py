@@ -17,7 +17,7 @@ from approvals import services as approvals
 from approvals.models import Approval
 from chats import services as chats
 from chats.models import Message
-from chats.services.text_sources import classify_foreign_texts
+from chats.services.text_sources import classify_texts_of_others
 from common.clock import now
 from events.models import AuditRecord
 from runs.models import Run
@@ -296,7 +296,7 @@ def test_FAIR8_whose_texts_were_read_is_found_by_two_statements_that_read_no_tex
     counts = []
     for _ in range(2):
         with record_statements() as asked:
-            found = classify_foreign_texts(
+            found = classify_texts_of_others(
                 team.chat.id, agent_id=team.robin.id, workspace_id=team.workspace.id, person_id=team.alice.id
             )
         counts.append(([rows for _, rows in asked.statements], asked.count_rows("chats_message")))

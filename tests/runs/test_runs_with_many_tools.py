@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from chats.models import Message
-from chats.services.text_sources import classify_foreign_texts
+from chats.services.text_sources import classify_texts_of_others
 from events.payloads import FoundTool, FoundToolsData
 from events.rows import Policy
 from runs.runtime.offered_tools import MAX_OFFERED
@@ -212,7 +212,7 @@ def test_FAIR8_what_find_tools_returns_is_no_text_from_outside(environment, add_
     environment.post("What can you book?")
     environment.wait_until_idle()
     assert Message.objects.filter(type="TOOL_RESPONSE", payload__name="find_tools").count() == 1
-    found = classify_foreign_texts(
+    found = classify_texts_of_others(
         team.chat.id, agent_id=team.robin.id, workspace_id=team.workspace.id, person_id=team.alice.id
     )
     assert found is None

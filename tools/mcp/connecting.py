@@ -178,7 +178,7 @@ async def _get_access_token(row: ToolServer) -> Secret:
 
 
 def _renew_token(authorization_id: UUID, module: ModuleType) -> Secret | None:
-    """Renew the token under a lock on its row: a refresh token counts once. Raises `MCPError`.
+    """Renew the token under a lock on its row: a refresh token can be used only once. Raises `MCPError`.
 
     Return null if the row is locked or gone. The caller then waits without a thread or a connection, so that a slow authorization
     server holds one of each and not one for each call.
@@ -188,17 +188,20 @@ def _renew_token(authorization_id: UUID, module: ModuleType) -> Secret | None:
         if row is None:
             return None
         stored = _decrypt_secrets(row)
-        if not _ends_soon(row.expires_at):  # another process has done it while this one waited
+        if not _ends_soon(row.expires_at):  # another call has renewed it since
             return stored["access"]
         if not stored.get("refresh"):
             raise MCPError("unauthorized", "The sign-in at the server has ended. An editor must sign in again.")
         server = AuthorizationServer.from_json(row.authorization_server)
-        tokens = asyncio.run(_refresh(module, server, stored))
+        tokens = asyncio.run(_request_new_tokens(module, server, stored))
         _write_tokens(row, stored, tokens)
         return Secret(tokens.access.reveal())
 
 
-async def _refresh(module: ModuleType, server: AuthorizationServer, stored: Mapping[str, Secret]) -> OAuthTokens:
+async def _request_new_tokens(
+    module: ModuleType, server: AuthorizationServer, stored: Mapping[str, Secret]
+) -> OAuthTokens:
+    """Ask the authorization server for new tokens. Runs in a loop of its own, whose sessions are closed at its end."""
     try:
         tokens: OAuthTokens = await module.refresh_tokens(server, stored["client_secret"], refresh=stored["refresh"])
         return tokens

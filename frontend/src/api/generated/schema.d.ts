@@ -3832,12 +3832,6 @@ export interface components {
             state: components["schemas"]["FileState"];
             text: string;
         };
-        /**
-         * @description Whose texts a run has read, besides those of the person it worked for: nobody's, those of other participants, or texts from
-         *     outside the workspace.
-         * @enum {string}
-         */
-        ForeignTexts: "" | "others" | "outside";
         ForgetNoteBodyRequest: {
             revision: number;
         };
@@ -4796,7 +4790,7 @@ export interface components {
             last_used_at: string | null;
             message_id: string | null;
             on_behalf_of: components["schemas"]["ActorRow"] | null;
-            read_texts: components["schemas"]["ForeignTexts"];
+            read_texts: components["schemas"]["TextsOfOthers"];
             revision: number;
             run_id: string | null;
             scope: components["schemas"]["NoteScope"];
@@ -6308,6 +6302,12 @@ export interface components {
              */
             wake: "auto" | "nobody";
         };
+        /**
+         * @description Whose texts a run has read, besides those of the person it worked for: nobody's, those of other participants, or texts from
+         *     outside the workspace.
+         * @enum {string}
+         */
+        TextsOfOthers: "" | "others" | "outside";
         /** @description The reasoning that a model wrote before its answer. */
         ThinkingPayload: {
             /** @default null */
