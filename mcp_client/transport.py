@@ -134,7 +134,9 @@ def _build_error(error: Exception) -> MCPError:
         case aiohttp.ClientConnectorError() | aiohttp.ClientSSLError():
             return MCPError("unreachable", "The server cannot be reached.", is_final=False)
         case aiohttp.ServerDisconnectedError() | aiohttp.ClientOSError() | ConnectionError():
-            return MCPError("unreachable", "The server closed the connection without a complete answer.", is_final=False)
+            return MCPError(
+                "unreachable", "The server closed the connection without a complete answer.", is_final=False
+            )
         case _:
             is_final = not isinstance(error, aiohttp.ClientPayloadError)  # the body of the answer broke off
             text = f"The server's answer cannot be read ({type(error).__name__})."
