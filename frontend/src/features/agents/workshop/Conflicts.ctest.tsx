@@ -35,7 +35,13 @@ const provenance = {
 const start = { prompt: '# Role\nTwo lines.\nEnd.', tools: [], parameters: {}, limits: {} } as unknown as SpecContent
 const onEdit = vi.fn()
 
-function Screen({ isMine = true, prompt = start.prompt }: { isMine?: boolean; prompt?: string }) {
+interface ScreenProps {
+  isMine?: boolean
+  prompt?: string
+  merged?: Provenance
+}
+
+function Screen({ isMine = true, prompt = start.prompt, merged = provenance }: ScreenProps) {
   const [content, setContent] = useState({ ...start, prompt })
   const edit = (next: SpecContent) => {
     onEdit(next.prompt)
@@ -44,7 +50,7 @@ function Screen({ isMine = true, prompt = start.prompt }: { isMine?: boolean; pr
   const workshop = { draft: { id: 'd' }, content, isMine, edit } as unknown as Workshop
   return (
     <>
-      <Conflicts provenance={provenance} sources={findSources(provenance, content)} workshop={workshop} />
+      <Conflicts provenance={merged} sources={findSources(merged, content)} workshop={workshop} />
       <Toasts />
     </>
   )
@@ -84,6 +90,27 @@ it('does not replace a text that was edited by hand and shows a notice', async (
   await screen.getByRole('button', { name: /Carol/ }).click()
   await expect.element(screen.getByRole('region').getByRole('listitem')).toHaveTextContent(/edited/)
   expect(onEdit).not.toHaveBeenCalled()
+})
+
+it('says that the place of lines which a merge agent deleted is not known', async () => {
+  const [bob, carol] = provenance.conflicts?.[0]?.choices ?? []
+  const merged = {
+    ...provenance,
+    segments: [{ text: '# Role\nEnd.', contributors: [], conflict: null }],
+    conflicts: [{ about: 'prompt', question: '', chosen: 1, choices: [bob, { ...carol, text: '' }] }],
+  } as unknown as Provenance
+  const screen = await render(<Screen prompt={'# Role\nEnd.'} merged={merged} />)
+  await expect.element(screen.getByRole('button', { name: /Carol/ })).toHaveAttribute('aria-pressed', 'true')
+  await screen.getByRole('button', { name: /Bob/ }).click()
+  await expect.element(screen.getByText(/not known where these lines belong/)).toBeVisible()
+  expect(onEdit).not.toHaveBeenCalled()
+})
+
+it('does not say that a conflict without a choice was changed by hand', async () => {
+  const merged = { ...provenance, conflicts: [{ ...provenance.conflicts?.[0], chosen: null }] } as unknown as Provenance
+  const screen = await render(<Screen prompt="End." merged={{ ...merged, segments: [] }} />)
+  await expect.element(screen.getByText('How long?')).toBeVisible()
+  await expect.element(screen.getByText('This was changed by hand.')).not.toBeInTheDocument()
 })
 
 it('disables the choices for a reader', async () => {

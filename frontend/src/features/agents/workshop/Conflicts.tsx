@@ -12,7 +12,7 @@ import { ToolName } from '../components/ToolName'
 import { describeTool } from '../content'
 import { getContributorLabel } from './contributors'
 import type { Workshop } from './draftSession'
-import { getOriginLayer, parseTool, replaceChoice, type Sources, setField } from './provenance'
+import { getOriginLayer, hasSegment, parseTool, replaceChoice, type Sources, setField } from './provenance'
 import workshopStyles from './Workshop.module.css'
 
 interface ConflictsProps {
@@ -31,7 +31,7 @@ export function Conflicts({ provenance, sources, workshop }: ConflictsProps) {
   const reviewedCount = conflicts.filter((_, index) => isReviewed(index)).length
   const choose = (index: number, choice: number) => {
     const after = applyChoice({ provenance, sources, workshop }, index, choice)
-    if (!after) return showToast(t('conflictEdited'))
+    if (!after) return showToast(t(hasSegment(sources.segments, index) ? 'conflictEdited' : 'conflictPlaceUnknown'))
     markReviewed(index)
     if (sources.chosen[index] !== choice) workshop.edit(after)
   }
@@ -61,7 +61,7 @@ export function Conflicts({ provenance, sources, workshop }: ConflictsProps) {
   )
 }
 
-/** Returns the content with another choice, or null when the chosen text was edited by hand. */
+/** Returns the content with another choice, or null when the chosen text was edited by hand or its place is not known. */
 function applyChoice({ provenance, sources, workshop }: ConflictsProps, index: number, choice: number) {
   const conflict = provenance.conflicts?.[index]
   const text = conflict?.choices[choice]?.text
@@ -117,7 +117,8 @@ function Choices({ conflict, provenance, chosen, isReviewed, isReadOnly, onChoos
           )
         })}
       </div>
-      {chosen === null ? <p className="faint xs">{t('conflictByHand')}</p> : null}
+      {/* A merge agent may leave a conflict without a choice. */}
+      {chosen === null && (conflict.chosen ?? null) !== null ? <p className="faint xs">{t('conflictByHand')}</p> : null}
     </fieldset>
   )
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Conflict, Provenance, Segment, SpecContent } from '@/api'
 import { splitLines } from '@/lib/splitLines'
-import { findSources, locateSegments, replaceChoice, setField } from './provenance'
+import { findSources, hasSegment, locateSegments, replaceChoice, setField } from './provenance'
 
 const content = (prompt: string, change: Partial<SpecContent> = {}): SpecContent => ({
   prompt,
@@ -140,12 +140,58 @@ describe('a conflict in a field', () => {
   })
 })
 
-it('a chosen deletion without a segment stays the choice of its conflict', () => {
+describe('a chosen deletion without a segment', () => {
   const choices = [
     { text: 'Never more.', contributor: 'bob' },
     { text: '', contributor: 'carol' },
+    { text: 'Never.\nEver.', contributor: 'dave' },
   ]
   const deleted: Conflict = { about: 'prompt', question: '', choices, chosen: 1 }
-  const found = findSources(provenance([segment('# Role\n'), segment('End.')], [deleted]), content('# Role\nEnd.'))
-  expect(found.chosen).toEqual([1])
+  const own = [segment('# Role\nBe kind.\nEnd.')]
+  const find = (prompt: string, segments = own, conflicts = [deleted]) =>
+    findSources(provenance(segments, conflicts), content(prompt))
+
+  it('stays the choice of its conflict, and cannot be replaced because its place is not known', () => {
+    const found = find('# Role\nBe kind.\nEnd.')
+    expect(found.chosen).toEqual([1])
+    expect(hasSegment(found.segments, 0)).toBe(false)
+    expect(replaceChoice(found, 0, 'Never more.', '# Role\nBe kind.\nEnd.')).toBeNull()
+  })
+
+  it.each([
+    ['at the start', 'Never.\nEver.\n# Role\nBe kind.\nEnd.', [1, 2]],
+    ['within a segment', '# Role\nNever.\nEver.\nBe kind.\nEnd.', [2, 3]],
+    ['beside an edited line', '# Role\nBe kind!\nNever.\nEver.\nEnd.', [3, 4]],
+    ['at the end', '# Role\nBe kind.\nEnd.\nNever.\nEver.', [4, 5]],
+  ])('is replaced by another choice that is typed %s, which can then be replaced', (_, prompt, lines) => {
+    const found = find(prompt)
+    expect(found.chosen).toEqual([2])
+    const part = found.located.find(part => part.segment.conflict === 0)
+    expect(part).toMatchObject({ segment: { contributors: ['dave'] }, lines, isComplete: true })
+    const without = prompt.split('\n').filter(line => !line.startsWith('Never.') && !line.startsWith('Ever.'))
+    expect(replaceChoice(found, 0, '', prompt)).toBe(without.join('\n'))
+    expect(replaceChoice(found, 0, 'Never more.', prompt)).toBe(prompt.replace('Never.\nEver.', 'Never more.'))
+  })
+
+  it('is not replaced by lines that are part of a segment', () => {
+    const prompt = '# Role\nNever more.\nEnd.'
+    expect(find(prompt, [segment(prompt)]).chosen).toEqual([1])
+    expect(find('# Role\nNever more.\nNever more.\nEnd.', [segment(prompt)]).chosen).toEqual([0])
+  })
+
+  it('keeps the choices of the other conflicts', () => {
+    const other: Conflict = { ...deleted, choices: choices.slice(0, 2), chosen: 0 }
+    const typed: Conflict = {
+      ...deleted,
+      choices: [{ text: 'End well.', contributor: 'dave' }, ...choices.slice(1, 2)],
+    }
+    const segments = [segment('# Role\n'), segment('Never more.\n', ['bob'], 0), segment('End.')]
+    expect(find('# Role\nNever more.\nEnd.', segments, [other, typed]).chosen).toEqual([0, 1])
+    expect(find('# Role\nEnd.', segments, [other, typed]).chosen).toEqual([1, 1])
+    const found = find('# Role\nEnd.\nEnd well.', segments, [other, typed])
+    expect(found.chosen).toEqual([1, 0])
+    expect(replaceChoice(found, 0, 'Never more.', '# Role\nEnd.\nEnd well.')).toBe(
+      '# Role\nNever more.\nEnd.\nEnd well.',
+    )
+  })
 })

@@ -66,7 +66,7 @@ export const getOriginLayer = (provenance: Provenance) => (provenance.origin ===
 export interface Sources {
   segments: readonly Segment[]
   located: readonly LocatedSegment[]
-  /** The index of the current choice of each conflict; null if its text was edited. */
+  /** The index of the current choice of each conflict; null if its text was edited, or none was chosen. */
   chosen: readonly (number | null)[]
 }
 
@@ -76,28 +76,88 @@ export function findSources(provenance: Provenance, content: SpecContent): Sourc
   const conflicts = provenance.conflicts ?? []
   const chosen = conflicts.map((conflict, index) => {
     if (conflict.about !== 'prompt') return findFieldChoice(conflict, content)
-    const original = conflict.chosen ?? null
-    if (original !== null && isInText(segments, index, content.prompt)) return original
-    // An empty choice matches every text, so it is tried last.
-    const others = conflict.choices.map((_, at) => at).filter(at => at !== original)
-    others.sort((a, b) => Number(isEmptyChoice(conflict, a)) - Number(isEmptyChoice(conflict, b)))
-    for (const at of others) {
-      const choice = conflict.choices[at]
-      const candidate = choice ? replaceSegments(segments, index, choice) : segments
-      if (!choice || !isInText(candidate, index, content.prompt)) continue
-      segments = candidate
-      return at
-    }
-    return findChosenDeletion(conflict, index, segments)
+    const found = findPromptChoice(segments, conflict, index, content.prompt)
+    segments = found.segments
+    return found.choiceIndex
   })
   return { segments, located: locateSegments(segments, content.prompt), chosen }
 }
 
-/** Returns the choice of a model to delete the lines, if that has left no segment; else null. */
-function findChosenDeletion(conflict: Conflict, index: number, segments: readonly Segment[]) {
+interface PromptChoice {
+  choiceIndex: number | null
+  segments: readonly Segment[]
+}
+
+/** Finds the current choice of a conflict in the prompt. Returns it, and the segments with it. */
+function findPromptChoice(
+  segments: readonly Segment[],
+  conflict: Conflict,
+  conflictIndex: number,
+  prompt: string,
+): PromptChoice {
+  if (!hasSegment(segments, conflictIndex)) {
+    const typed = findTypedChoice(segments, conflict, conflictIndex, prompt)
+    return typed ?? { choiceIndex: findChosenDeletion(conflict), segments }
+  }
+  const original = conflict.chosen ?? null
+  if (original !== null && isInText(segments, conflictIndex, prompt)) return { choiceIndex: original, segments }
+  // An empty choice matches every text, so it is tried last.
+  const others = conflict.choices.map((_, at) => at).filter(at => at !== original)
+  others.sort((a, b) => Number(isEmptyChoice(conflict, a)) - Number(isEmptyChoice(conflict, b)))
+  for (const choiceIndex of others) {
+    const choice = conflict.choices[choiceIndex]
+    const candidate = choice ? replaceSegments(segments, conflictIndex, choice) : segments
+    if (choice && isInText(candidate, conflictIndex, prompt)) return { choiceIndex, segments: candidate }
+  }
+  return { choiceIndex: null, segments }
+}
+
+/** Returns whether the place of a conflict in the prompt is known. Answers of merge agents have no segment for a deletion. */
+export const hasSegment = (segments: readonly Segment[], conflictIndex: number) =>
+  segments.some(segment => segment.conflict === conflictIndex)
+
+/** Returns `conflict.chosen` if the merge agent chose to delete the lines. Otherwise null. For a conflict without a segment. */
+function findChosenDeletion(conflict: Conflict): number | null {
   const chosen = conflict.chosen ?? null
-  if (chosen === null || !isEmptyChoice(conflict, chosen)) return null
-  return segments.some(segment => segment.conflict === index) ? null : chosen
+  return chosen !== null && isEmptyChoice(conflict, chosen) ? chosen : null
+}
+
+/** Finds a choice that was typed by hand, so that its lines belong to no segment. Returns it, and the segments with it. */
+function findTypedChoice(
+  segments: readonly Segment[],
+  conflict: Conflict,
+  conflictIndex: number,
+  prompt: string,
+): PromptChoice | null {
+  const original = segments.flatMap(segment => splitLines(segment.text))
+  const lines = splitLines(prompt)
+  const matches = matchLines(original, lines)
+  for (const [choiceIndex, { contributor, text }] of conflict.choices.entries()) {
+    const typed = splitLines(text)
+    const start = lines.findIndex((_, at) => typed.every((line, i) => line === lines[at + i] && !matches.has(at + i)))
+    if (typed.length === 0 || start < 0) continue
+    const before = [...matches].filter(([line]) => line < start).map(([, from]) => from)
+    const segment = { text: `${text}\n`, contributors: contributor ? [contributor] : [], conflict: conflictIndex }
+    const candidate = insertSegment(segments, Math.max(-1, ...before) + 1, segment)
+    if (isInText(candidate, conflictIndex, prompt)) return { choiceIndex, segments: candidate }
+  }
+  return null
+}
+
+/** Returns the segments with another one before a line (0-based, of all segments). A segment around that place is split. */
+function insertSegment(segments: readonly Segment[], at: number, inserted: Segment): Segment[] {
+  let end = 0
+  const index = segments.findIndex(({ text }) => {
+    end += splitLines(text).length
+    return end > at
+  })
+  const segment = segments[index]
+  if (!segment) return [...segments, inserted]
+  const lines = splitLines(segment.text).map(line => `${line}\n`)
+  const cut = lines.length - (end - at)
+  const head = cut > 0 ? [{ ...segment, text: lines.slice(0, cut).join('') }] : []
+  const tail = { ...segment, text: lines.slice(cut).join('') }
+  return [...segments.slice(0, index), ...head, inserted, tail, ...segments.slice(index + 1)]
 }
 
 const isEmptyChoice = (conflict: Conflict, choiceIndex: number) =>
@@ -108,7 +168,7 @@ function isInText(segments: readonly Segment[], conflictIndex: number, text: str
   return parts.length > 0 && parts.every(part => part.isComplete) && areConsecutive(parts.flatMap(part => part.lines))
 }
 
-/** Returns the prompt with another choice of a conflict, or null when the current text of the conflict was edited. */
+/** Returns the prompt with another choice of a conflict, or null when its current text was edited or its place is not known. */
 export function replaceChoice(
   sources: Sources,
   conflictIndex: number,

@@ -167,6 +167,7 @@ const workshop = {
   conflictTool: 'The tool {{name}}: how?',
   conflictByHand: 'This was changed by hand.',
   conflictEdited: 'These lines were edited by hand, so nothing was replaced. Put the other text in yourself.',
+  conflictPlaceUnknown: 'It is not known where these lines belong, so nothing was replaced. Put the text in yourself.',
   withoutTool: 'without it',
   'conflict.noLines': 'nothing here',
   byDefault: 'as the default',

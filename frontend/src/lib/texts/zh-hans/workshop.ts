@@ -167,6 +167,7 @@ const workshop: Record<keyof typeof en, string> = {
   conflictTool: '工具 {{name}}：如何使用？',
   conflictByHand: '此处已由人手改为其他内容。',
   conflictEdited: '这几行已由人手修改，未作替换。请自行放入另一段文字。',
+  conflictPlaceUnknown: '不知道这几行应在何处，未作替换。请你自行放入这段文字。',
   withoutTool: '不使用',
   'conflict.noLines': '此处不写',
   byDefault: '按默认',

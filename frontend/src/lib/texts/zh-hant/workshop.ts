@@ -167,6 +167,7 @@ const workshop: Record<keyof typeof en, string> = {
   conflictTool: '工具 {{name}}：如何使用？',
   conflictByHand: '此處已由人手改為其他內容。',
   conflictEdited: '這幾行已由人手修改，未作替換。請自行放入另一段文字。',
+  conflictPlaceUnknown: '不知道這幾行應在何處，未作替換。請你自行放入這段文字。',
   withoutTool: '不使用',
   'conflict.noLines': '此處不寫',
   byDefault: '依預設',
