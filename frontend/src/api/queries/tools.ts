@@ -79,15 +79,22 @@ export type HttpServerInput = Required<BodyOf<'/api/v1/workspaces/{workspace_id}
 export type HttpToolInput = BodyOf<'/api/v1/tool-servers/{server_id}/tools', 'post'>
 type ChosenOperation = NonNullable<BodyOf<'/api/v1/tool-servers/{server_id}/operations', 'post'>['operations']>[number]
 
-export const useSetToolPolicy = (workspaceId: string) =>
-  useToolAction(workspaceId, ({ tool, policy }: { tool: string; policy: ToolPolicy }) =>
-    unwrap(
-      rest.PUT('/api/v1/workspaces/{workspace_id}/tools/{tool}/policy', {
-        params: { path: { workspace_id: workspaceId, tool } },
-        body: { policy },
-      }),
-    ),
-  )
+export function useSetToolPolicy(workspaceId: string, tool: string) {
+  const client = useQueryClient()
+  // Not `useAction`: it would drop another choice that is made while the first is sent. The scope sends it afterwards.
+  return useMutation({
+    scope: { id: `policy ${workspaceId} ${tool}` },
+    mutationFn: (policy: ToolPolicy) =>
+      unwrap(
+        rest.PUT('/api/v1/workspaces/{workspace_id}/tools/{tool}/policy', {
+          params: { path: { workspace_id: workspaceId, tool } },
+          body: { policy },
+        }),
+      ),
+    // Awaited, so that `isPending` does not end before the policy that was chosen is read.
+    onSettled: () => client.invalidateQueries({ queryKey: keys.toolServers(workspaceId) }),
+  })
+}
 
 const createServer = (workspaceId: string, body: HttpServerInput) =>
   unwrap(

@@ -17,19 +17,18 @@ interface PolicySelectProps {
 /** The policy of the workspace for a tool. It applies in every chat, for every agent. */
 export function PolicySelect({ tool, workspaceId, mayChange }: PolicySelectProps) {
   const { t } = useTexts()
-  const setPolicy = useSetToolPolicy(workspaceId)
+  const setPolicy = useSetToolPolicy(workspaceId, tool.name)
   if (!mayChange) return <span className={cx(styles.policy, 'xs muted')}>{t(`policy.${tool.policy}`)}</span>
+  // Until the tools are read again, the policy that was chosen last.
+  const policy = setPolicy.isPending ? setPolicy.variables : tool.policy
   return (
     <select
       className={cx(fieldStyles.select, styles.policy)}
       aria-label={t('policy.of', { name: tool.name })}
-      title={t(`policy.${tool.policy}.hint`)}
-      value={tool.policy}
+      title={t(`policy.${policy}.hint`)}
+      value={policy}
       onChange={event =>
-        setPolicy.mutate(
-          { tool: tool.name, policy: event.target.value as ToolPolicy },
-          { onError: error => showToast(getErrorText(error)) },
-        )
+        setPolicy.mutate(event.target.value as ToolPolicy, { onError: error => showToast(getErrorText(error)) })
       }
     >
       {policies.map(policy => (
