@@ -80,7 +80,7 @@ export function PagesSettings({ workspaceId, use, isReadOnly, onChange }: PagesS
         title={t('pages.dialog')}
         description={t('pages.lead', { most: MAX_PAGES })}
       >
-        <PagePicker workspaceId={workspaceId} ids={ids} onPick={toggle} />
+        <PagePicker workspaceId={workspaceId} ids={ids} onPick={isReadOnly ? null : toggle} />
         <div className="row endrow">
           <Button tone="ink" onClick={() => setOpen(false)}>
             {t('pages.done')}
@@ -124,7 +124,8 @@ function Page({ id, workspaceId, onRemove }: PageProps) {
 interface PagePickerProps {
   workspaceId: string
   ids: readonly string[]
-  onPick(id: string): void
+  /** Null: the reader may not change the pages any more. */
+  onPick: ((id: string) => void) | null
 }
 
 function PagePicker({ workspaceId, ids, onPick }: PagePickerProps) {
@@ -134,6 +135,8 @@ function PagePicker({ workspaceId, ids, onPick }: PagePickerProps) {
   const files = query.data?.pages
     .flatMap(page => page.results)
     .filter(file => !KINDS_WITHOUT_TEXT.includes(file.kind) || ids.includes(file.id))
+  const isEmpty = files?.length === 0 && !query.hasNextPage
+  const status = onPick ? (isEmpty ? (search ? 'pages.noMatch' : 'pages.noFiles') : null) : 'pages.readOnly'
   return (
     <div className="col gap">
       <SearchInput label={t('pages.search')} value={search} onChange={setSearch} />
@@ -150,8 +153,8 @@ function PagePicker({ workspaceId, ids, onPick }: PagePickerProps) {
                 type="button"
                 className={blocks.pick}
                 aria-pressed={isChosen}
-                disabled={!isChosen && ids.length >= MAX_PAGES}
-                onClick={() => onPick(file.id)}
+                disabled={!onPick || (!isChosen && ids.length >= MAX_PAGES)}
+                onClick={() => onPick?.(file.id)}
               >
                 <Icon className="i s" aria-hidden />
                 <span className="cut">{file.name}</span>
@@ -161,7 +164,7 @@ function PagePicker({ workspaceId, ids, onPick }: PagePickerProps) {
         </div>
       )}
       <span className="hint" role="status">
-        {files?.length === 0 ? t(search ? 'pages.noMatch' : 'pages.noFiles') : ''}
+        {status ? t(status) : ''}
       </span>
       {query.hasNextPage ? (
         <div className="row">

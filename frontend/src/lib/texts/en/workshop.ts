@@ -99,6 +99,7 @@ const workshop = {
   'pages.search': 'Search by name or text',
   'pages.noMatch': 'No file matches.',
   'pages.noFiles': 'The workspace has no files with a text yet. Upload some on the page Files.',
+  'pages.readOnly': 'You are no longer editing this draft, so the pages cannot be changed.',
   'pages.done': 'Done',
   'field.context_strategy': 'When a chat gets long',
   'field.context_max_tokens': 'Max tokens of a chat',

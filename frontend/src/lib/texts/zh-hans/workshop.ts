@@ -99,6 +99,7 @@ const workshop: Record<keyof typeof en, string> = {
   'pages.search': '按名称或文本搜索',
   'pages.noMatch': '没有符合的文件。',
   'pages.noFiles': '工作区还没有含文本的文件。请到“文件”页面上传。',
+  'pages.readOnly': '你已不在编辑这份草稿，无法更改页面。',
   'pages.done': '完成',
   'field.context_strategy': '聊天室过长时',
   'field.context_max_tokens': '聊天室的 Token 上限',

@@ -99,6 +99,7 @@ const workshop: Record<keyof typeof en, string> = {
   'pages.search': '依名稱或文字搜尋',
   'pages.noMatch': '沒有符合的檔案。',
   'pages.noFiles': '工作區還沒有含文字的檔案。請到「檔案」頁面上傳。',
+  'pages.readOnly': '你已不在編輯這份草稿，無法更改頁面。',
   'pages.done': '完成',
   'field.context_strategy': '聊天室太長時',
   'field.context_max_tokens': '聊天室的 Token 上限',
