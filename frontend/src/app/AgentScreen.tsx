@@ -113,7 +113,7 @@ export function AgentTabScreen() {
   const tab = agentTabs.find(tab => tab.id === openTab) ?? (openTab ? undefined : agentTabs[0])
   if (!agent) return null
   if (!tab || tab.isVisible?.(agent) === false) return <NotFound />
-  return <tab.content agent={agent} />
+  return <tab.content key={id} agent={agent} />
 }
 
 /** The agents of a workspace, on a phone. */
