@@ -47,9 +47,10 @@ export function VersionsPage({
   const versions = useVersions(actor.id, spec.id)
   const suggestions = useSuggestionsByVersion(actor.workspace_id ?? '', actor.id, spec.id).data ?? noSuggestions
   const pair = getPair(search, spec.number ?? 1)
+  const hasVersion = versions.data?.some(version => version.number === pair.b)
   const isDetail = search.b !== undefined
   return (
-    <main className={layout.stage} id="log" tabIndex={-1}>
+    <main className={layout.stage} tabIndex={-1}>
       <header className={layout.bar}>
         <IconButton label={t('backToAgent')} className={isDetail ? 'only-wide' : undefined} onClick={onBack}>
           <ArrowLeft className="i" aria-hidden />
@@ -62,9 +63,7 @@ export function VersionsPage({
         <Avatar id={actor.id} name={actor.name} avatar={actor.avatar} square size="m" />
         <h1 className="cut">{actor.name}</h1>
         <span className="faint xs only-wide">{t('versions')}</span>
-        <div className="end">
-          <ExportMenu agentId={actor.id} version={pair.b} />
-        </div>
+        <div className="end">{hasVersion ? <ExportMenu agentId={actor.id} version={pair.b} /> : null}</div>
       </header>
       {versions.error ? <LoadError error={versions.error} onRetry={() => void versions.refetch()} /> : null}
       {versions.data ? (
