@@ -45,7 +45,7 @@ export function SettingsScreen() {
     )
   }
   return (
-    <main className={layout.stage} id="log" tabIndex={-1}>
+    <main className={layout.stage} tabIndex={-1}>
       <header className={layout.bar}>
         <BackButton
           label={t('settings')}

@@ -45,7 +45,7 @@ export function DirectoryPage({ workspace, search, onSearch, onGo }: DirectoryPa
     onSearch({ q: undefined, category: undefined, language: undefined, scope: undefined })
   }
   return (
-    <main className={layout.stage} id="log" tabIndex={-1}>
+    <main className={layout.stage} tabIndex={-1}>
       <header className={layout.bar}>
         <h1>{t('directory')}</h1>
         <span className="faint sm only-wide">{t('directory.lead')}</span>

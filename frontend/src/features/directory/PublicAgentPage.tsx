@@ -48,7 +48,7 @@ export function PublicAgentPage(props: PublicAgentPageProps) {
   if (takenDown) return <TakenDown agent={takenDown} {...props} />
   if (query.data && !query.error) return <OpenPage agent={query.data} {...props} />
   return (
-    <main className={layout.stage} id="log" tabIndex={-1}>
+    <main className={layout.stage} tabIndex={-1}>
       <Crumbs {...props} />
       <div className={cx(layout.page, layout.pad)}>
         <Loading query={query} lines={8} />
@@ -75,7 +75,7 @@ function OpenPage({
   const about = actor.description ?? ''
   const mayTakeDown = agent.verbs.includes('take_down_agent')
   return (
-    <main className={layout.stage} id="log" tabIndex={-1}>
+    <main className={layout.stage} tabIndex={-1}>
       <Crumbs workspace={workspace} onGo={onGo} category={agent.category} name={actor.name}>
         <IconButton label={t('directory.copyLink')} onClick={() => void copyLink()}>
           <Link2 className="i" />
@@ -148,8 +148,8 @@ interface UsesProps extends Pick<PublicAgentPageProps, 'workspace' | 'onGo'> {
 function Uses({ agent, workspace, busy, onTry, onGo }: UsesProps) {
   const { t } = useTexts()
   const [isAdding, setAdding] = useState(false)
-  const [isGiving, setGiving] = useState(false)
-  const mayEdit = useAgents(workspace.id).data?.some(row => row.verbs.includes('edit_draft')) ?? false
+  const [isToolDialogOpen, setToolDialogOpen] = useState(false)
+  const mayEditAnyAgent = useAgents(workspace.id).data?.some(row => row.verbs.includes('edit_draft')) ?? false
   return (
     <div className={styles.uses}>
       <Button tone="ink" busy={busy} onClick={onTry}>
@@ -160,14 +160,19 @@ function Uses({ agent, workspace, busy, onTry, onGo }: UsesProps) {
         <Plus className="i s" aria-hidden />
         {t('directory.addToChat')}
       </Button>
-      {mayEdit ? (
-        <Button aria-haspopup="dialog" onClick={() => setGiving(true)}>
+      {mayEditAnyAgent ? (
+        <Button aria-haspopup="dialog" onClick={() => setToolDialogOpen(true)}>
           <Wrench className="i s" aria-hidden />
           {t('agentTool.dots')}
         </Button>
       ) : null}
-      {isGiving ? (
-        <UseAsToolDialog actor={agent.actor} workspace={workspace} onGo={onGo} onClose={() => setGiving(false)} />
+      {isToolDialogOpen ? (
+        <UseAsToolDialog
+          actor={agent.actor}
+          workspace={workspace}
+          onGo={onGo}
+          onClose={() => setToolDialogOpen(false)}
+        />
       ) : null}
       {isAdding ? (
         <AddToChatDialog actor={agent.actor} workspace={workspace} onGo={onGo} onClose={() => setAdding(false)} />

@@ -26,7 +26,7 @@ export function PublishPage({ agent, workspace, onEdit, onBack, onGo }: PublishP
   const isPublic = Boolean(publication.data?.listing)
   const initial = publication.data && buildInitialValues(agent, publication.data, currentLanguage())
   return (
-    <main className={layout.stage} id="log" tabIndex={-1}>
+    <main className={layout.stage} tabIndex={-1}>
       <header className={layout.bar}>
         <IconButton label={t('publish.back', { name: actor.name })} onClick={onBack}>
           <ArrowLeft className="i" />

@@ -24,7 +24,7 @@ export function TakenDown({ agent, workspace, workspaceHandles, onGo }: TakenDow
   const originWorkspace = workspaceHandles.get(agent.originWorkspaceId ?? '')
   const by = agent.isByOperator ? 'takenDown.byOperator' : 'takenDown.byPublisher'
   return (
-    <main className={layout.stage} id="log" tabIndex={-1}>
+    <main className={layout.stage} tabIndex={-1}>
       <Crumbs workspace={workspace} onGo={onGo} name={agent.name} />
       <div className={cx(layout.page, layout.pad)}>
         <EmptyState

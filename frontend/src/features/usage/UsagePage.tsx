@@ -60,7 +60,7 @@ export function UsagePage({ workspace, budgetsLink }: UsagePageProps) {
   const ofMonth = (row: BudgetRow) => row.scope === 'workspace' && row.period === 'month' && !row.by_operator
   const budget = useBudgets(workspace.id).data?.find(ofMonth)
   return (
-    <main className={layout.stage} id="log" tabIndex={-1}>
+    <main className={layout.stage} tabIndex={-1}>
       <header className={layout.bar}>
         <h1 className="cut">{t('usage.title')}</h1>
         <span className={cx(styles.controls, 'end')}>
@@ -305,6 +305,7 @@ function DayTable({ days, amounts, series }: DayTableProps) {
 interface GroupTableProps {
   report: UsageReportRow
   nameOf(row: UsageRow): string
+  /** The groups that have a colour in the chart; empty if the chart shows other groups than the table. */
   series: readonly Series[]
 }
 

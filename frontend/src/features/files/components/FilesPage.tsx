@@ -59,7 +59,7 @@ export function FilesPage({ workspace, me, open, onOpen, renderPlace }: FilesPag
   const isFiltered = name !== '' || kind !== 'all'
   const pick = () => picker.current?.click()
   return (
-    <main className={layout.stage} id="log" tabIndex={-1}>
+    <main className={layout.stage} tabIndex={-1}>
       <header className={layout.bar}>
         <h1>{t('files')}</h1>
         <span className="end">

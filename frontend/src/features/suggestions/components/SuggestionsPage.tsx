@@ -73,7 +73,7 @@ export function SuggestionsPage({
   const filters = { workspaceId: workspace.id, search, onSearch }
   const isDetail = Boolean(search.m || search.s)
   return (
-    <main className={layout.stage} id="log" tabIndex={-1}>
+    <main className={layout.stage} tabIndex={-1}>
       <header className={layout.bar}>
         {isDetail ? (
           <IconButton
