@@ -118,7 +118,10 @@ function getPlainText(key: string): string {
   return text
 }
 
-/** Renders a text with each value passed through `renderValue`, by default in bold. */
+/**
+ * Renders a text with each value passed through `renderValue`, by default in bold, with a space between Chinese and Latin
+ * characters, as in `t`.
+ */
 export function rich<K extends TextKey>(
   key: K,
   values: Values<K>,
@@ -131,11 +134,11 @@ export function rich<K extends TextKey>(
     Fragment,
     null,
     ...segments.map((segment, index) => {
-      const lead = index > 0 && needsSpace(segments[index - 1] ?? '', segment) ? ' ' : ''
+      const space = index > 0 && needsSpace(segments[index - 1] ?? '', segment) ? ' ' : ''
       return createElement(
         Fragment,
         { key: index },
-        lead,
+        space,
         index % 2 ? renderValue(segment, parts[index] ?? '') : segment,
       )
     }),

@@ -27,7 +27,10 @@ export interface NextContext {
   hasSummary: boolean
   /** The number of the newest messages that it reads in full: those that the last answer read, and the later ones. */
   inFull: number
-  /** The smallest limit of the tokens that the last answer read, and whose it was; null if it is not known. */
+  /**
+   * The most tokens that the last answer could read, and who set this limit (the model, the workspace or the agent); null
+   * if it is not known.
+   */
   limit: Limit | null
 }
 

@@ -63,7 +63,7 @@ interface InUseHereProps {
   onGo(path: string): void
 }
 
-/** The chats of this workspace that the agent is in. Renders nothing if there are none. */
+/** The reader's chats in this workspace that the agent is in. Renders nothing if there are none. */
 export function InUseHere({ agentId, workspace, onGo }: InUseHereProps) {
   const { t } = useTexts()
   const chats = (useChats(workspace.id).data ?? []).filter(row => row.participants.some(actor => actor.id === agentId))

@@ -1,9 +1,10 @@
 /** The pair of versions to compare, as the URL holds it. Pure functions. */
 
-/** The versions `a` (0: empty content) and `b`, and the chat the reader came from, where a restore posts a message. */
 export interface VersionsSearch {
+  /** As in `Pair`. */
   a?: number
   b?: number
+  /** The chat the reader came from, where a restore posts a message. */
   chat?: string
 }
 
@@ -23,7 +24,9 @@ export function parseVersionsSearch(search: Record<string, unknown>): VersionsSe
 }
 
 export interface Pair {
+  /** The version that `b` is compared with (0: empty content). */
   a: number
+  /** The version that is open. */
   b: number
 }
 

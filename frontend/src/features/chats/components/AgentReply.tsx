@@ -85,7 +85,7 @@ export const AgentReply = memo(function AgentReply(props: AgentReplyProps) {
         {quoted ? <Quote id={quoted} count={countAnswered(answer)} /> : null}
         <ReplyBody
           parts={reply.parts}
-          isFailedOrStopped={runEnd !== null}
+          isFailedOrStopped={failedOrStopped !== null}
           subAgents={subAgents}
           rows={rows}
           name={name}

@@ -117,13 +117,13 @@ interface SideAnswerProps {
   status: RunStatus
 }
 
-function SideAnswer({ reply: { parts, runEnd }, status }: SideAnswerProps) {
+function SideAnswer({ reply: { parts }, status }: SideAnswerProps) {
   const active = getActiveStatus(status)
   const failedOrStopped = getFailedOrStoppedStatus(status)
   return (
     <div className={styles.bd}>
       {parts.map(part => (
-        <PartView key={part.key} part={part} isFailedOrStopped={runEnd !== null} />
+        <PartView key={part.key} part={part} isFailedOrStopped={failedOrStopped !== null} />
       ))}
       {active && active.status !== 'streaming' ? <PendingIndicator status={active} /> : null}
       {failedOrStopped?.runEnd.budget ? (

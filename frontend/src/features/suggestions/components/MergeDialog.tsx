@@ -134,7 +134,7 @@ function MergeForm({
       {error ? (
         <div className={cx(blocks.banner, blocks.bad)} role="alert">
           <span className="grow">
-            <MergeError error={error} />
+            <StartError error={error} />
           </span>
           {other ? (
             <>
@@ -230,7 +230,8 @@ function ChatChoice({ value, isChosen, title, note, onChoose }: ChatChoiceProps)
   )
 }
 
-function MergeError({ error }: { error: unknown }) {
+/** Why the merge could not be started; names the other draft if the reader still edits one. */
+function StartError({ error }: { error: unknown }) {
   const { t } = useTexts()
   const other = findOtherDraft(error)
   return other ? t('writingElsewhereMerge', { agent: other.agentName, chat: other.chatTitle }) : getErrorText(error)
