@@ -15,11 +15,11 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agents.specs.content import MAX_PROMPT
-from common.text import to_storable
+from common.text import to_storable_json
 from events.rows import ConflictChoice, MergeConflict, Segment
 from suggestions.job_inputs import NamedSuggestion
 
-CODE_FENCE = re.compile(r"```(?:json)?[ \t]*\n(.*)\n[ \t]*```", re.DOTALL)
+_FENCE_START = re.compile(r"```(?:json)?[ \t]*\n")
 MAX_ANSWER = 1_000_000
 NUL = "\x00"
 
@@ -116,9 +116,12 @@ def build_merged_prompt(answer_text: str, production: str, suggestions: Sequence
 def _parse_answer(text: str) -> MergeAnswer:
     if len(text) > MAX_ANSWER:
         raise InvalidMergeAnswer(InvalidReason.TOO_LONG, "The answer is too long.")
-    fenced = CODE_FENCE.search(text)
+    # One regular expression for the whole block takes hours if an answer repeats the beginning of a block often enough.
+    start, end = _FENCE_START.search(text), text.rfind("```")
+    if start and start.end() <= end:
+        text = text[start.end() : end]
     try:
-        return MergeAnswer.model_validate(json.loads(to_storable(fenced[1] if fenced else text)))
+        return MergeAnswer.model_validate(to_storable_json(json.loads(text)))
     except ValidationError as error:
         path = ".".join(map(str, error.errors()[0]["loc"]))
         raise InvalidMergeAnswer(

@@ -103,6 +103,18 @@ def test_an_answer_in_a_code_fence_is_parsed(template):
     assert build_prompt(template.replace("{}", answer), "Be loud.\n")[0] == [("Be loud.\n", ["s1"])]
 
 
+@pytest.mark.timeout(20)
+def test_an_answer_that_begins_code_blocks_very_often_is_refused_in_time():
+    with pytest.raises(InvalidMergeAnswer):
+        build_prompt("x```\n" * 100_000, "Be loud.\n")
+
+
+def test_an_escaped_nul_is_removed():
+    answer = json.dumps({"segments": [build_segment("Be\x00 loud.\n", "s1")], "conflicts": []})
+    assert "\\u0000" in answer
+    assert build_prompt(answer, "Be loud.\n")[0] == [("Be loud.\n", ["s1"])]
+
+
 def build_conflict(chosen, *choices):
     listed = [{"from": name, "text": text} for name, text in choices]
     return {"question": " Which? ", "between": ["s1", "s2"], "choices": listed, "chosen": chosen}
