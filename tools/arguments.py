@@ -1,7 +1,8 @@
 """Check arguments by the JSON Schema of a workspace tool, which somebody outside the workspace may have written.
 
 The schema and the arguments are both hostile: the work is limited, no other document is loaded, and the keywords whose cost
-grows without bounds (`pattern`, `uniqueItems`) are left to the server. They stay in the schema that the model reads.
+grows without bounds (regular expressions, `uniqueItems`, `unevaluated…`) are left to the server. They stay in the schema that the
+model reads.
 """
 
 from collections.abc import Callable, Iterator
@@ -10,7 +11,7 @@ from itertools import islice
 from typing import Any
 
 from jsonschema import Draft202012Validator
-from jsonschema.exceptions import ValidationError
+from jsonschema.exceptions import UnknownType, ValidationError
 from jsonschema.validators import extend
 from pydantic_core import from_json
 from referencing import Registry
@@ -21,7 +22,7 @@ from tools.interface import MAX_ARGUMENT_CHARACTERS, MAX_PROBLEMS, InvalidArgume
 
 MAX_KEYWORDS_CHECKED = 50_000
 """Keywords of the schema that are evaluated for one call: about half a second."""
-_UNCHECKED = ("pattern", "patternProperties", "uniqueItems", "$dynamicRef")
+_UNCHECKED = ("pattern", "patternProperties", "uniqueItems", "unevaluatedProperties", "unevaluatedItems", "$dynamicRef")
 _keywords_left: ContextVar[list[int]] = ContextVar("keywords_left")
 
 Keyword = Callable[[Any, Any, Any, Any], Iterator[ValidationError] | None]
@@ -42,10 +43,21 @@ def _limit(check: Keyword) -> Keyword:
     return limited
 
 
+def _check_additional_properties(
+    validator: Any, value: Any, instance: Any, schema: Any
+) -> Iterator[ValidationError] | None:
+    # Beside `patternProperties`, regular expressions decide which properties are additional.
+    if "patternProperties" in schema:
+        return None
+    check: Keyword = Draft202012Validator.VALIDATORS["additionalProperties"]
+    return check(validator, value, instance, schema)
+
+
 _extend: Any = extend  # it has no types
 _Validator = _extend(
     Draft202012Validator,
     {name: _limit(check) for name, check in Draft202012Validator.VALIDATORS.items()}
+    | {"additionalProperties": _limit(_check_additional_properties)}
     | dict.fromkeys(_UNCHECKED, lambda *_: None),
 )
 
@@ -59,7 +71,7 @@ def find_problems(schema: dict[str, Any], value: Any) -> list[str]:
     validator = _Validator(schema, registry=Registry())
     try:
         problems = list(islice(validator.iter_errors(value), MAX_PROBLEMS))
-    except (RecursionError, Unresolvable, TypeError, AttributeError, ValueError, ArithmeticError) as error:
+    except (RecursionError, Unresolvable, UnknownType, TypeError, AttributeError, ValueError, ArithmeticError) as error:
         raise ArgumentsNotCheckable from error
     return [f"{'.'.join(map(str, problem.absolute_path)) or 'arguments'}: {problem.message}" for problem in problems]
 

@@ -16,6 +16,7 @@ from common.secrets import Secret
 from events.payloads import HTTPResponseData
 from events.rows import Policy
 from tests.hostile_web import Site, build_bomb, run_site, run_tcp_server
+from tools.arguments import ArgumentsNotCheckable, find_problems
 from tools.credentials import encrypt_credential
 from tools.http.mapping import RequestMapping, build_http_request
 from tools.http.tool import MAX_BYTES, HTTPTool
@@ -361,6 +362,20 @@ async def test_FAIR5_a_pattern_that_never_ends_is_left_to_the_server(site: Site)
     site.pages["/things"] = echo
     schema = {"type": "object", "properties": {"query": {"pattern": "^(a+)+$"}}, "uniqueItems": True}
     assert data_of(await call(build_tool(site.url(), input_schema=schema), query="a" * 60 + "!")).status == 200
+
+
+@pytest.mark.parametrize("keyword", ["additionalProperties", "unevaluatedProperties"])
+def test_FAIR5_no_pattern_for_names_is_evaluated(keyword: str) -> None:
+    # If it were, this pattern would be an error.
+    schema = {"type": "object", "patternProperties": {"(": {}}, keyword: False}
+    assert find_problems(schema, {"a": 1}) == []
+    assert find_problems({"type": "object", "additionalProperties": False}, {"a": 1}) != []
+
+
+@pytest.mark.parametrize("type_", ["any", "int", 7])
+def test_arguments_are_not_checkable_by_a_type_that_does_not_exist(type_: object) -> None:
+    with pytest.raises(ArgumentsNotCheckable):
+        find_problems({"properties": {"a": {"type": type_}}}, {"a": 1})
 
 
 def test_the_default_policy_asks_before_a_tool_writes() -> None:
