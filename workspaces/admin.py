@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.contrib import admin
+from django.db import transaction
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext, pgettext_lazy
@@ -218,6 +219,7 @@ class GrantAdmin(ReadOnlyAdmin):
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
         grants.revoke_grant(obj, get_operator(request))
 
+    @transaction.atomic
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         for grant in queryset:
             grants.revoke_grant(grant, get_operator(request))

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.contrib.auth.models import Permission
+from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from guardian.models import UserObjectPermissionBase
@@ -56,6 +57,7 @@ def _get_workspace_id(target: Any) -> UUID | None:
     return workspace_id
 
 
+@transaction.atomic
 def add_grant(
     grant_class: GrantClass, *, operator: "Actor", person: "Actor", permission: Permission, target: Any
 ) -> Any:
@@ -72,6 +74,7 @@ def add_grant(
     return grant
 
 
+@transaction.atomic
 def revoke_grant(grant: Any, operator: "Actor") -> None:
     """Revoke a grant. Raises `Forbidden`.
 
