@@ -80,7 +80,7 @@ _semaphores: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = W
 
 
 def get_call_semaphore() -> asyncio.Semaphore:
-    """Return the semaphore of this event loop, which limits the calls of workspace tools at the same time (FAIR5).
+    """Return the semaphore of this event loop, which limits the calls of workspace tools at the same time.
 
     Calls beyond `settings.TOOL_CALLS_AT_ONCE` wait within the time limit of the tool.
     """

@@ -222,6 +222,16 @@ def test_a_workspace_has_only_as_many_tools_as_its_quota(environment, mailroom, 
     assert ToolServer.objects.count() == 1
 
 
+def test_tools_that_a_server_no_longer_has_make_room_for_new_ones(environment, mailroom, settings):
+    settings.QUOTAS = settings.QUOTAS | {"workspace_tools": 1}
+    mailroom.control(tools=["list_subscribers"])
+    server = add(environment.team, mailroom.url)
+    wait_for_listing(environment, server)
+    mailroom.control(tools=["get_report"])
+    list_again(environment, server)
+    assert list(WorkspaceTool.objects.values_list("remote_name", flat=True)) == ["get_report"]
+
+
 def test_a_name_never_hides_another_tool(environment, mailroom):
     for name in ("current", "Current"):
         mailroom.control(tools=["list_subscribers"])

@@ -261,6 +261,14 @@ def test_FAIR5_variables_that_name_one_another_are_not_expanded():
     assert wrong.base_url == ""
 
 
+def test_names_of_arguments_stay_short_enough_for_every_provider():
+    parameters = [{"in": "query", "name": f"{'a' * 70}{number}"} for number in range(30)]
+    [operation] = list_of({"/n": {"get": {"parameters": parameters}}})
+    names = list(schema_of(operation)["properties"])
+    assert len(set(names)) == 30
+    assert max(map(len, names)) <= 64
+
+
 def test_FAIR5_an_operation_with_thousands_of_arguments_is_not_read():
     names = [chr(0x4E00 + number) * 3 for number in range(6000)]
     parameters = [{"in": "query", "name": name, "schema": {}} for name in names]

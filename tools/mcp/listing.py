@@ -33,6 +33,9 @@ def store_listing(server_id: UUID, base_url: str, listing: MCPListing) -> None:
             return
         listed = {tool.name: tool for tool in listing.tools}
         rows = {row.remote_name: row for row in server.tools.select_for_update()}
+        if not listing.is_cut:
+            for name in rows.keys() - listed.keys():
+                _remove_tool(rows[name])
         # How many more tools the workspace may have, null for any number.
         most: int = settings.QUOTAS["workspace_tools"]
         free = max(0, most - WorkspaceTool.objects.filter(workspace=server.workspace_id).count()) if most else None
@@ -40,9 +43,6 @@ def store_listing(server_id: UUID, base_url: str, listing: MCPListing) -> None:
         changed = [rows[name] for name in sorted(rows.keys() & listed.keys()) if _update_tool(rows[name], listed[name])]
         for tool in new[:free]:
             _create_tool(server, tool)
-        if not listing.is_cut:
-            for name in rows.keys() - listed.keys():
-                _remove_tool(rows[name])
         server.state, server.error_code, server.tested_at = ServerState.OK, "", now()
         server.last_error = _describe_left_out(listing, 0 if free is None else len(new[free:]))
         server.save(update_fields=["state", "error_code", "last_error", "tested_at"])
@@ -120,6 +120,8 @@ def _update_tool(row: WorkspaceTool, tool: MCPToolDescription) -> bool:
 
 
 def _remove_tool(row: WorkspaceTool) -> None:
+    """Delete a tool that nobody has approved, and switch off an approved one. One that is off already keeps its reason, so that it
+    is not switched on when the server has it again."""
     if not row.pinned_hash:
         row.delete()
     elif row.is_enabled:

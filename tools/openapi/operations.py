@@ -185,7 +185,8 @@ def _add_body(document: Document, raw: dict[str, Any], builder: SchemaBuilder, a
 
 
 def _build_output_schema(document: Document, raw: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the schema of the first successful answer that is JSON, or null if it has none, or one that is too large."""
+    """Return the schema of the first successful answer that is JSON, or null if there is none, or if its schema is not valid or too
+    large: the tool then has no output schema."""
     responses = raw.get("responses")
     for status, response in responses.items() if isinstance(responses, dict) else ():
         if not str(status).startswith("2"):
@@ -211,7 +212,6 @@ def _make_name(key: str, names: set[str]) -> str:
 
 def _make_argument_name(target: str, names: dict[str, Any]) -> str:
     """Return a name that every provider of models accepts."""
-    name = re.sub(r"[^A-Za-z0-9_.-]+", "_", target)[:60] or "argument"
-    while name in names:
-        name += "_"
-    return name
+    base = re.sub(r"[^A-Za-z0-9_.-]+", "_", target)[:60] or "argument"
+    candidates = (base, *(f"{base}_{number}" for number in range(2, len(names) + 3)))
+    return next(name for name in candidates if name not in names)

@@ -113,7 +113,8 @@ def build_workspace_tool(
 
 
 def set_definition(tool: WorkspaceTool, definition: Definition) -> None:
-    """Set what an editor has approved: what a model reads, and what is sent."""
+    """Set the definition of a tool: what a model reads, and what is sent. It is approved, because the editor who calls this has
+    written or chosen it."""
     tool.apply_definition(asdict(definition) | {"title": tool.title})
     tool.effect, tool.pinned_hash, tool.pending = definition.effect, definition.hash, None
 
