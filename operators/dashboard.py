@@ -110,18 +110,18 @@ def _count_failed_runs() -> list[Figure]:
 
 def _count_totals() -> list[Figure]:
     """Count people, agents, workspaces and chats."""
-    people, agents = Q(kind=Kind.HUMAN), Q(kind=Kind.AGENT) & ~Q(status=AgentStatus.DELETED)
+    people, agents = Q(kind=Kind.HUMAN), Q(kind=Kind.AGENT)
     counted = Actor.objects.aggregate(
         people=Count("pk", filter=people & Q(is_active=True)),
         closed=Count("pk", filter=people & Q(is_active=False)),
-        agents=Count("pk", filter=agents),
+        agents=Count("pk", filter=agents & Q(status=AgentStatus.READY)),
         suspended=Count("pk", filter=agents & Q(status=AgentStatus.SUSPENDED)),
     )
     return [
         Figure(
             _("Workspaces"),
             str(Workspace.objects.filter(deleted_at=None).count()),
-            _build_changelist_url("workspaces_workspace"),
+            _build_changelist_url("workspaces_workspace", deleted_at__isempty=1),
         ),
         Figure(
             _("People"),
@@ -133,7 +133,11 @@ def _count_totals() -> list[Figure]:
             str(counted["closed"]),
             _build_changelist_url("actors_actor", kind__exact="human", is_active__exact=0),
         ),
-        Figure(_("Agents"), str(counted["agents"]), _build_changelist_url("actors_actor", kind__exact="agent")),
+        Figure(
+            _("Agents"),
+            str(counted["agents"]),
+            _build_changelist_url("actors_actor", kind__exact="agent", status__exact="ready"),
+        ),
         Figure(
             _("Suspended agents"),
             str(counted["suspended"]),

@@ -41,7 +41,7 @@ def get_public_agent(actor: Actor, handle: str) -> Any:
     handle = normalize_handle(handle)
     matches = Q(handle=handle) if HANDLE_PATTERN.fullmatch(handle) else Q(pk__in=[])
     with suppress(ValueError):
-        # The id of a public agent is not searched as a handle, because a publisher may have chosen it as that of another one.
+        # The id of a public agent is not searched as a handle: the publisher of another one may have chosen it as a handle.
         id = UUID(handle) if len(handle) == ID_LENGTH else None
         matches = Q(pk=id) if id and Actor.objects.filter(pk=id, is_public=True).exists() else matches
     agent = agents.filter(matches).first()

@@ -134,9 +134,11 @@ def get_directory_detail(actor: Actor, handle: str) -> DirectoryDetailRow:
     versions = agent.specs.filter(number__isnull=False).order_by("-number").only("number", "message", "created_at")
     listing = getattr(agent, "listing", None)
     fields = _build_row_fields(agent, tools)
-    if getattr(agent, "public_use", None) is None and list_counted_replies().filter(agent=agent).exists():
-        # Its first replies are counted within the hour. The use by day shows them already.
-        fields |= {"run_count": None, "workspace_count": None}
+    if getattr(agent, "public_use", None) is None:
+        # `count_use` counts its first replies within the hour, but the use by day shows them already.
+        replies = list_counted_replies().filter(agent=agent)
+        counted = replies.aggregate(run_count=Count("pk"), workspace_count=Count("workspace", distinct=True))
+        fields |= {name: hide_small_count(count) for name, count in counted.items()}
     return DirectoryDetailRow(
         **fields,
         examples=listing.examples if listing else [],

@@ -1,10 +1,12 @@
 """The figures of the first page of the admin."""
 
+from actors.models import Actor
 from common.clock import now
 from common.ids import get_lowest_id_at
 from runs.models import Run
 from tests.admin.environment import create_rows, sign_in_as
 from tests.factories.runs import RunFactory
+from workspaces.models import Workspace
 
 
 def read_figures(client):
@@ -31,6 +33,15 @@ def test_the_figures_count_active_and_failed_runs_and_totals(environment):
 def test_the_page_reports_an_unavailable_redis(environment, settings):
     settings.REDIS_URL = "redis://127.0.0.1:1"
     assert read_figures(environment.client)["process"] == {"Redis": ("does not answer", "bad")}
+
+
+def test_the_link_of_a_total_lists_as_many_rows(environment):
+    Workspace.objects.filter(pk=environment.team.elsewhere.pk).update(deleted_at=now())
+    Actor.objects.filter(kind="agent").exclude(pk=environment.team.robin.pk).update(status="deleted")
+    answer = environment.client.get("/admin/")
+    for figure in answer.context["figures"]["totals"]:
+        listed = environment.client.get(figure.url).context["cl"].result_count
+        assert (figure.label, listed) == (figure.label, int(figure.value))
 
 
 def test_figures_without_permission_are_left_out(environment):

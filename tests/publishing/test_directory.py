@@ -160,13 +160,17 @@ def test_a_card_has_the_publisher_and_numbers(team):
     assert get_directory_detail(team.bob, "interpreter").run_count == 0
 
 
-def test_the_page_of_an_agent_shows_no_zero_for_replies_that_are_not_counted_yet(team):
+def test_the_page_of_an_agent_counts_replies_that_are_not_counted_yet(team):
     copy = publish(team)
     row = get_directory_detail(team.bob, "interpreter")
     assert (row.run_count, row.workspace_count) == (0, 0)
     RunFactory.create(chat=add_to_chat(team, copy), agent=copy, ended=True)
     row = get_directory_detail(team.bob, "interpreter")
     assert (row.run_count, row.workspace_count) == (None, None)
+    for _ in range(6):
+        RunFactory.create(chat=add_to_chat(team, copy), agent=copy, ended=True)
+    row = get_directory_detail(team.bob, "interpreter")
+    assert (row.run_count, row.workspace_count) == (7, None)
 
 
 def test_the_use_of_agents_of_the_release_is_counted_and_no_request_counts_runs(team):
