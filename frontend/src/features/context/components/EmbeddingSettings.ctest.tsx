@@ -40,6 +40,14 @@ it('sets the model of a server, which needs no key', async () => {
   await vi.waitFor(() => expect(listChanges(requests)).toEqual([['PUT /workspaces/w/embedding-model', body]]))
 })
 
+it('gives the key of one provider to no other', async () => {
+  const { screen } = await open(none)
+  await screen.getByLabelText('Provider of embeddings').selectOptions('openai')
+  await screen.getByLabelText('Key').fill('sk-of-openai')
+  await screen.getByLabelText('Provider of embeddings').selectOptions('openai_compatible')
+  await expect.element(screen.getByLabelText('Key')).toHaveValue('')
+})
+
 it('says how far it has got and why it failed, and deletes the model after a question', async () => {
   const failed = { failed_at: '2026-11-24T08:00:00Z', failure_code: 'llm_auth', failure_message: 'Wrong key.' }
   const { requests, screen } = await open({ ...set, ...failed })

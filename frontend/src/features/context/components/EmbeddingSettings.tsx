@@ -121,6 +121,7 @@ function useEmbeddingInput(model: ModelRow | null) {
     setProvider(chosen)
     setName(getInitialName(model, chosen))
     setApiBase(chosen === model?.provider ? (model.api_base ?? '') : '')
+    setKey('') // the key of another provider
   }
   return { body, isMissing, hasKey, name, setName, apiBase, setApiBase, key, setKey, chooseProvider }
 }
