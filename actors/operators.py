@@ -61,6 +61,7 @@ def list_permissions(person: Actor) -> QuerySet[Permission]:
     known = Permission.objects.filter(content_type__app_label__in=APP_LABELS)
     wanted = Q(codename__startswith="view_")
     if Level.OPERATOR.value in levels:
+        # Grants on one object (`ObjectGrant`) are the only rows that operators add and delete by Django's permissions.
         wanted |= Q(codename__startswith="change_") | Q(codename__regex=r"^(add|delete)_[a-z]+grant$")
     return known.filter(wanted) if levels & {Level.READER.value, Level.OPERATOR.value} else known.none()
 

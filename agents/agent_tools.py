@@ -31,6 +31,7 @@ class RevisePrompt(Tool):
         reason: str = Field(max_length=400, description="What changes and why, in one sentence.")
 
     def check_rights(self, ctx: ToolContext) -> None:
+        # A sub-agent has no `chat_id`: only another agent has asked it.
         if ctx.chat_id is None or ctx.on_behalf_of is None:
             raise ToolError("Nobody in a chat has asked for this.", is_final=True)
         try:
@@ -39,6 +40,7 @@ class RevisePrompt(Tool):
             raise ToolError(_explain_refusal(ctx, error), is_final=True) from error
 
     def run(self, ctx: ToolContext, args: Args) -> str:
+        # A sub-agent has no `chat_id`: only another agent has asked it.
         if ctx.chat_id is None or ctx.on_behalf_of is None:
             raise ToolError("Nobody in a chat has asked for this.", is_final=True)
         try:

@@ -12,8 +12,8 @@ def is_addressed(
     """Return whether a message addresses this agent, whose response mode in the chat is `response`.
 
     A message addresses the agents that it mentions. If its author is a person, or an agent in a chat between agents
-    (`is_like_person`), it also addresses the agents set to `always`, and the agent to whose message it replies. The callers check
-    `never`: such an agent may be addressed, but does not answer.
+    (`is_like_person`), it also addresses the agents set to `always`, and the agent to whose message it replies. `wake_agents`
+    checks `never`: such an agent is addressed, but not woken. A run that reads the message anyway counts it as answered.
     """
     if agent_id in mentioned:
         return True

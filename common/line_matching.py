@@ -46,6 +46,7 @@ def _find_parts_in_all(base: Sequence[str], ours: Sequence[str], theirs: Sequenc
     in_ours, in_theirs = list(find_common_stretches(base, ours)), list(find_common_stretches(base, theirs))
     i = j = 0
     while i < len(in_ours) and j < len(in_theirs):
+        # Each: the first line in the base, the first line in the other text, and the number of lines.
         (ours_base, ours_start, ours_size), (theirs_base, theirs_start, theirs_size) = in_ours[i], in_theirs[j]
         ours_stop, theirs_stop = ours_base + ours_size, theirs_base + theirs_size
         start, stop = max(ours_base, theirs_base), min(ours_stop, theirs_stop)

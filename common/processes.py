@@ -29,7 +29,8 @@ class StartError(Exception):
 
 
 def die_with_parent(by: signal.Signals) -> None:
-    """Ask the kernel to send this process the signal `by` when its parent ends, even by `kill -9`. Does nothing outside Linux."""
+    """Ask the kernel to send this process the signal `by` when the thread that started it ends, even by `kill -9`. Does nothing
+    outside Linux."""
     if _prctl is not None:
         _prctl(PR_SET_PDEATHSIG, by)
 

@@ -46,6 +46,7 @@ class Provider:
     `api_base`: the base URL of the provider; empty where a field has it, or litellm has it built in.
     `path`: the path of a model call below that URL; `{model}` is replaced by the model's name.
     `query`: the parameters of the query string, each with the option that is its value.
+    `usual_model`: a well-known model, which the form suggests; `model_label`: the provider's word for a model.
     `models_from`: the source of the list of models: the provider's server, litellm's table of prices, or none.
     `price_prefixes`: the prefixes of model names in litellm's table; `price_table_providers`: the providers of that table.
     """

@@ -100,7 +100,7 @@ def install(purpose: str) -> None:
     records = {name: build_packages_record(name) for name in ("run", "dev")}
     if records[purpose].is_current() and PYTHON.exists():
         return
-    # If no record is complete, an earlier set-up was interrupted: its virtual environment is built anew.
+    # No record is complete if nothing was set up, a set-up was interrupted, or packages are missing.
     is_usable = any(record.is_complete() for record in records.values())
     for record in records.values():
         record.delete()

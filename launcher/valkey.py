@@ -54,7 +54,7 @@ class Valkey(Server):
         return f"redis://:{self._password}@127.0.0.1:{self._port}/0"
 
     def prepare(self) -> None:
-        """Find the program and create the data folder."""
+        """Find the program and create the data folder. As root, both are made usable for `nobody`, who runs the server."""
         binary = find_binary()
         self._program = self.make_reachable(binary)
         self._data = self._home / "valkey"

@@ -200,8 +200,8 @@ class Sweeper:
             finally:
                 connections.close_all()
             if self._stopping.wait(settings.SWEEP_EVERY):
-                # Before this thread ends: at its end the kernel kills the isolated processes, and
-                # their runs would not be queued again.
+                # The kernel kills the isolated processes when the thread that started them ends (`die_with_parent`). They are
+                # ended before, so that they queue their runs again.
                 self._isolated.close()
                 return
 

@@ -29,15 +29,15 @@ logger = logging.getLogger(__name__)
 
 
 def list_changed_writing_tools(production: SpecContent, content: SpecContent, tools: Mapping[str, Tool]) -> list[str]:
-    """Return the names of the tools that write and that production lacks, or has with other settings.
+    """Return the names of the tools that write and that production lacks, or has with other settings (`custom_config`).
 
     `tools` are those that `content` names (`list_named_tools`): what a tool does now counts, not what it did when it was added.
     """
     writing = [use for use in content.tools if use.is_enabled and _is_writing(use, tools)]
     if not writing:
         return []
-    existing = {_describe_use(use, tools) for use in production.tools if use.is_enabled}
-    return [use.tool for use in writing if _describe_use(use, tools) not in existing]
+    existing = {_get_effective_settings(use, tools) for use in production.tools if use.is_enabled}
+    return [use.tool for use in writing if _get_effective_settings(use, tools) not in existing]
 
 
 def list_allowed_tools(
@@ -147,7 +147,7 @@ def _is_writing(use: ToolUse, tools: Mapping[str, Tool]) -> bool:
     return tool is not None and tool.effect == "write"
 
 
-def _describe_use(use: ToolUse, tools: Mapping[str, Tool]) -> tuple[str, str]:
+def _get_effective_settings(use: ToolUse, tools: Mapping[str, Tool]) -> tuple[str, str]:
     """Return the tool and its effective settings as JSON, with the defaults of the tool filled in. The settings are empty if the
     tool does not exist or if they are no longer valid: `configure_tools` leaves the tool out then."""
     tool = tools.get(use.tool)

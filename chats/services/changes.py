@@ -20,9 +20,9 @@ RowChange = VersionedRow | RowUpdate[Any]
 def save_changes(chat_id: UUID, changes: Sequence[RowChange]) -> int:
     """Insert new rows of a chat, apply updates, and publish them in one frame on commit. Return the chat's new version.
 
-    Call it last in a transaction: raising the version locks the chat until commit, so that versions rise in the order of
-    commits (MSG4). The caller must not have locked a row of the chat before the chat itself. Rows with `has_own_version` get one
-    version each, in the order given; the other rows share the last one.
+    Call it as late as possible in a transaction: raising the version locks the chat until commit, so that versions rise in the
+    order of commits (MSG4). The caller must not have locked a row of the chat before the chat itself. Rows with `has_own_version`
+    get one version each, in the order given; the other rows share the last one.
 
     Raises `NotFound`, `IntegrityError`, and the error of an update whose condition is not met.
     """

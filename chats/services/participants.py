@@ -96,7 +96,7 @@ def add_participant(actor: Actor, chat_id: UUID, target_id: UUID) -> ChatActor:
 
     Raises `NotFound`, `Forbidden`, `LimitReached`, `QuotaReached`, `Conflict` (`already_participant`, `direct_chat`).
     """
-    # Rights are checked before any lock, so that people cannot lock actors of a chat that they may not see.
+    # Rights are checked before any lock, so that nobody without them makes others wait for the lock of this actor's chats.
     get_chat_for(actor, chat_id, ChatVerb.ADD_PARTICIPANT)
     throttle_public_agents(actor, [target_id])
     lock_chat_sets([target_id], shared=True)
@@ -113,7 +113,7 @@ def add_participant(actor: Actor, chat_id: UUID, target_id: UUID) -> ChatActor:
     )
     publish_chat_lists_changed([chat])
     publish_rights_changed(target.id)
-    chat.version = participant.version
+    chat.version = participant.version  # only the database has it
     participants_added.call(chat, [target], actor)
     return participant
 

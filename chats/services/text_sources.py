@@ -30,7 +30,8 @@ from tools.registry import FIND_TOOLS, registry
 MAX_ROWS_READ = 2_000
 """The number of newest messages that are searched."""
 MAX_CHARACTERS = 1_000_000
-"""Characters read at once of the newest messages of people and the newest results of tools. Up to twice as many are kept."""
+"""The most characters that one call reads of the newest messages of people, and of the newest results of tools; of each, at most
+twice as many are kept."""
 TEXTS_PER_QUERY = 20
 """Messages that are read in one query. A message may be long."""
 
@@ -74,7 +75,8 @@ def _has_outside_result(chat_id: UUID) -> bool:
 
 
 class TextSources:
-    """The texts of people and the results of tools in a chat. An instance reads each message once (FAIR5)."""
+    """The texts of people and the results of tools in a chat. An instance reads each message once (FAIR5). `prompt`: that of the
+    agent, empty for a public agent."""
 
     def __init__(self, chat_id: UUID, prompt: str) -> None:
         self._chat_id = chat_id

@@ -60,7 +60,8 @@ class ServerState(models.TextChoices):
 
 
 class OffReason(models.TextChoices):
-    """Why a workspace tool is off: an editor switched it off, its definition changed, or its server no longer has it."""
+    """Why a workspace tool is off: an editor switched it off or nobody has approved it yet (`editor`), its definition changed, or
+    its server no longer has it."""
 
     EDITOR = "editor", _("Switched off")
     CHANGED = "changed", _("Changed")

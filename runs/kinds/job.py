@@ -69,8 +69,8 @@ class Job(RunKind):
         """Start an attempt of the job. Return null if it was ended: it was stopped, or its agent or person may not do it any more.
         Raises `LeaseLost` if it is not queued any more."""
         needed = ("agent__current_spec", "on_behalf_of", "workspace", "spec", "stopped_by")
-        found = Run.objects.filter(pk=waiting.pk).annotate(usage_rules=build_rules_expression("payer"))
-        run = found.select_related(*needed).first()
+        rules = build_rules_expression("payer")  # budgets and prices, which `prepare` and the ledger read
+        run = Run.objects.annotate(usage_rules=rules).select_related(*needed).filter(pk=waiting.pk).first()
         if run is None:
             raise LeaseLost(f"Run {waiting.pk} is gone.")
         update = build_run_update(run, state=RunState.QUEUED, attempt=waiting.attempt)

@@ -31,8 +31,8 @@ def save_draft(
 ) -> AgentSpec:
     """Save the draft as the next version of the agent, and end the draft.
 
-    Raises `NotFound`, `Forbidden`, `Invalid` and `Conflict`: those of `write_draft`, or `stale_base`, with the current production,
-    if that or the base of the draft is not `base_version`.
+    Raises `NotFound`, `Forbidden`, `Invalid` and `Conflict`: those of `write_draft`, or `stale_base` (its data has the current
+    production) if production, or the base of the draft, is not at `base_version`.
     """
     chat, agent = locking.lock_chat_with_agent(actor, chat_id, agent_id, AgentVerb.SAVE)
     draft = locking.lock_draft_of_holder(actor, chat, agent, revision=revision)
@@ -129,7 +129,7 @@ def release_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int 
         chats.lock_chat(chat_id)
         found = find_draft(chat_id, agent_id, lock=True)
         if found is None or found.lock_holder_id is None:
-            raise Conflict(gettext("This draft is not locked."), code=Code.NO_DRAFT)
+            raise Conflict(gettext("This draft is not locked."), code=Code.DRAFT_NOT_LOCKED)
         draft, agent = found, found.agent
         locking.call_lock_lost(draft, actor)
         audit.record(actor, "draft.released", object_id=draft.id)

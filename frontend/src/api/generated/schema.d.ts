@@ -4833,7 +4833,8 @@ export interface components {
             workspace_id: string;
         };
         /**
-         * @description Why a workspace tool is off: an editor switched it off, its definition changed, or its server no longer has it.
+         * @description Why a workspace tool is off: an editor switched it off or nobody has approved it yet (`editor`), its definition changed, or
+         *     its server no longer has it.
          * @enum {string}
          */
         OffReason: "editor" | "changed" | "gone";
