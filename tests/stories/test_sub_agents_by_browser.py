@@ -372,7 +372,9 @@ def test_a_tree_with_a_public_agent_of_another_workspace_is_stopped_by_a_person(
         assert list_streams(person) == [FOLDED, *OPEN]
         person.page.screenshot(path=tmp_path / f"{person.name}-working.png")
     # On a phone, the mark of what the agent has read is beside the text.
-    mark = bob.log.get_by_role("img", name="Report Writer has read up to here").bounding_box()
+    read_mark = bob.log.get_by_role("img", name="Report Writer has read up to here")
+    expect(read_mark).to_be_visible()
+    mark = read_mark.bounding_box()
     line = bob.log.get_by_text("One page on autumn in Kyoto").bounding_box()
     assert mark is not None
     assert line is not None
