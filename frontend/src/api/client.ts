@@ -178,7 +178,7 @@ const ME: keyof paths = '/api/v1/me'
 /** The viewing of this session. A DELETE ends it, and is the only change that is allowed during a viewing. */
 const VIEWING: keyof paths = '/api/v1/me/viewing'
 
-/** Returns the data of a successful request; undefined when the response has no body. */
+/** Returns the data of a successful request. Of a response without a body the type is `never`: its result is ignored. */
 export async function unwrap<Answer extends { data?: unknown }>(
   request: Promise<Answer>,
 ): Promise<Exclude<Answer['data'], undefined>> {

@@ -62,7 +62,7 @@ function endSession(client: QueryClient, to: string): void {
 
 /**
  * Ends the session after a sign-out, and opens the sign-in page without `next`, so that the next person is not sent to the page of this one.
- * The last person is forgotten, so that whoever signs in is sent to the `next` of a link that they open then.
+ * The last person is forgotten: otherwise `pathAfterSignIn` would ignore the `next` of a link that another person opens afterwards.
  */
 export function endSessionAfterSignOut(client: QueryClient): void {
   sessionStorage.removeItem(LAST_PERSON_KEY)

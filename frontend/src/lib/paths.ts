@@ -15,7 +15,8 @@ export const suggestionPath = (workspace: string, id: string) => `/w/${workspace
 /** A merge and its result. */
 export const mergePath = (workspace: string, id: string) => `/w/${workspace}/suggestions?m=${id}`
 /** The pending suggestions for one agent. */
-export const pendingPath = (workspace: string, agentId: string) => `/w/${workspace}/suggestions?agent=${agentId}`
+export const pendingSuggestionsPath = (workspace: string, agentId: string) =>
+  `/w/${workspace}/suggestions?agent=${agentId}`
 /** The usage of the workspace. */
 export const usagePath = (workspace: string) => `/w/${workspace}/usage`
 /** The budgets in the workspace's settings. */

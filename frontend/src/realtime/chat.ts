@@ -239,7 +239,8 @@ function applyTables(state: ChatState, tables: Tables, rows: readonly AnyRow[]):
 export function applyChanges(state: ChatState, frame: Changes): ChatState {
   const next = new TablesBuilder(state)
   for (const row of frame.rows) {
-    // All rows but messages are loaded up to `version`: an unknown row with an older version has ended and must not be added again.
+    // All rows but messages (of which `has` is always true) are loaded up to `version`: an unknown row with an older version has
+    // ended and must not be added again.
     if (row.version <= state.version && !next.has(row)) continue
     next.upsert(row, { replacesSameVersion: false })
   }

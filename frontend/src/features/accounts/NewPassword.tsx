@@ -29,7 +29,8 @@ export function NewPassword({ resetKey, onLinkInvalid, onDone }: NewPasswordProp
       throw problem
     }
     client.clear()
-    await client.fetchQuery({ ...meQuery, staleTime: 0 })
+    // Not `fetchQuery`: the password is set, also if this fails.
+    await client.prefetchQuery({ ...meQuery, staleTime: 0 })
     onDone()
   }
   const submit = (event: FormEvent) => {

@@ -56,9 +56,9 @@ describe('a system message', () => {
 
   it('about a person who joins names the agent that answers only when mentioned from now on', () => {
     const wake = { mention_only_id: 'r', mention_only_name: 'Robin' }
-    expect(build('MEMBER_JOINED', { ...people, ...wake })).toMatchObject({ key: 'sys.joinedWake' })
+    expect(build('MEMBER_JOINED', { ...people, ...wake })).toMatchObject({ key: 'sys.joinedMentionOnly' })
     const text = build('MEMBER_JOINED', { actor_name: 'Bob', ...wake })
-    expect(text).toMatchObject({ key: 'sys.joinedAloneWake', values: { actor: 'Bob', agent: 'Robin' } })
+    expect(text).toMatchObject({ key: 'sys.joinedAloneMentionOnly', values: { actor: 'Bob', agent: 'Robin' } })
   })
 
   it('about the creator of a chat does not say that they were added', () => {

@@ -118,14 +118,14 @@ const limitKeys = {
 
 /** Chooses the variant of a text that fits the payload. `key` is that of the type in `texts`. */
 function chooseKey(key: SystemTextKey, about: SystemPayload, isBeginning: boolean): SystemTextKey {
-  const isAlone = !about.target_id || about.target_id === about.actor_id
+  const isByThemselves = !about.target_id || about.target_id === about.actor_id
   switch (key) {
     case 'sys.joined':
-      return isBeginning ? 'sys.createdAlone' : chooseJoinedKey(isAlone, Boolean(about.mention_only_id))
+      return isBeginning ? 'sys.createdAlone' : chooseJoinedKey(isByThemselves, Boolean(about.mention_only_id))
     case 'sys.contextSummarise':
       return contextKeys[about.strategy ?? 'summarise']
     case 'sys.left':
-      return isAlone ? 'sys.leftAlone' : key
+      return isByThemselves ? 'sys.leftAlone' : key
     case 'sys.saved':
     case 'sys.agentPublished':
     case 'sys.agentTakenDown':
@@ -151,9 +151,9 @@ function chooseWokenKey({ reason, missed }: SystemPayload): SystemTextKey {
 }
 
 /** `changesResponse`: an agent of the chat (`mention_only_id`) now answers only messages that mention it, because somebody has joined. */
-function chooseJoinedKey(isAlone: boolean, changesResponse: boolean): SystemTextKey {
-  if (changesResponse) return isAlone ? 'sys.joinedAloneWake' : 'sys.joinedWake'
-  return isAlone ? 'sys.joinedAlone' : 'sys.joined'
+function chooseJoinedKey(isByThemselves: boolean, changesResponse: boolean): SystemTextKey {
+  if (changesResponse) return isByThemselves ? 'sys.joinedAloneMentionOnly' : 'sys.joinedMentionOnly'
+  return isByThemselves ? 'sys.joinedAlone' : 'sys.joined'
 }
 
 const chooseViaKey = (about: SystemPayload): SystemTextKey =>

@@ -95,6 +95,7 @@ interface ApprovalProps {
 
 function Approval({ tool, pending, approve, onClose }: ApprovalProps) {
   const { t } = useTexts()
+  // Without a hash, nobody has approved the tool yet.
   const [effect, setEffect] = useState<ToolEffect>(tool.hash === '' ? pending.effect : tool.effect)
   return (
     <>

@@ -70,6 +70,7 @@ export class Parser {
 
 const emptyResult: Parsed = { text: '', parts: [], tokenCount: 0, stable: { parts: 0, at: 0 } }
 
+/** Parses a text after another one: the first text from the cache, a text that has grown from its first unstable part on. */
 function parseAfter(known: Parsed, text: string): Parsed {
   if (text.length > MAX_MARKDOWN) return { ...emptyResult, text, parts: null }
   if (known === emptyResult) return parseCached(text)

@@ -15,7 +15,7 @@ interface LayerBarProps {
   agent: AgentRow
   workspaceId: string
   /** The path of the suggestions for this agent. */
-  pendingPath: string
+  pendingSuggestionsPath: string
   workshop: Workshop
   nameOf(id: string): string
   me: ActorRow
@@ -80,12 +80,17 @@ export function LayerBar(props: LayerBarProps) {
   )
 }
 
-function SuggestionsCell({ agent, workspaceId, pendingPath, onGo }: LayerBarProps) {
+function SuggestionsCell({ agent, workspaceId, pendingSuggestionsPath, onGo }: LayerBarProps) {
   const { t } = useTexts()
   const pending = usePendingSuggestions(workspaceId, agent.actor.id).data
   const n = pending?.count ?? 0
   return (
-    <PathLink className={cx(n === 0 && workshopStyles.none)} data-layer="suggestion" path={pendingPath} onGo={onGo}>
+    <PathLink
+      className={cx(n === 0 && workshopStyles.none)}
+      data-layer="suggestion"
+      path={pendingSuggestionsPath}
+      onGo={onGo}
+    >
       <CellLabel layer="suggestion" label={t('suggestionsOf')} />
       <span className={workshopStyles.v}>
         {n === 0 ? t('none') : n}

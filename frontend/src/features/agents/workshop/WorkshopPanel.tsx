@@ -4,7 +4,7 @@ import { type ActorRow, type AgentRow, type SpecContent, useModel, useModelOffer
 import { useActions } from '@/lib/actions'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
-import { pendingPath, suggestionPath } from '@/lib/paths'
+import { pendingSuggestionsPath, suggestionPath } from '@/lib/paths'
 import layout from '@/ui/layout.module.css'
 import { useIsPhone } from '@/ui/useIsPhone'
 import { listEnabledTools } from '../content'
@@ -50,7 +50,7 @@ interface WorkshopPanelProps {
 }
 
 export interface WorkshopHandle {
-  /** As `applyDraft`, with what this person is writing. */
+  /** Stores what this person is writing, and applies the draft. Returns whether a draft is applied. */
   apply(): Promise<boolean>
 }
 
@@ -110,6 +110,7 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
   // Registered for the whole page, so that it replaces the browser's "save page" wherever the focus is.
   useActions(() => ({ 'version.save': save }))
 
+  // `data-kept`: its input survives a reload (`lib/chunkReload.ts`).
   return (
     <aside className={layout.panel} data-pane="workshop" aria-label={t('workshop')} data-kept>
       <WorkshopHeader
@@ -125,7 +126,7 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
       <LayerBar
         agent={agent}
         workspaceId={workspace.id}
-        pendingPath={pendingPath(workspace.handle, agent.actor.id)}
+        pendingSuggestionsPath={pendingSuggestionsPath(workspace.handle, agent.actor.id)}
         workshop={workshop}
         nameOf={nameOf}
         me={me}

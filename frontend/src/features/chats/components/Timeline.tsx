@@ -300,7 +300,7 @@ function ItemContent({ item }: { item: Item }) {
     case 'day':
       return <DayDivider at={item.at} />
     case 'new':
-      return <NewDivider />
+      return <NewMessagesDivider />
     case 'summary':
       return <SummaryDivider />
     case 'message':
@@ -354,9 +354,9 @@ function useRenderAtMidnight(): void {
   }, [today])
 }
 
-function NewDivider() {
+function NewMessagesDivider() {
   const { t } = useTexts()
-  return <div className={cx(styles.day, styles.new)}>{t('newLine')}</div>
+  return <div className={cx(styles.day, styles.new)}>{t('newMessagesBelow')}</div>
 }
 
 function flash(message: HTMLElement): void {
