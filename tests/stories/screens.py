@@ -10,7 +10,7 @@ from tests.scripted_model import ScriptedModel
 from tests.stack import Stack
 
 PASSWORD = "a long enough password"
-expect.set_options(timeout=20_000)
+expect.set_options(timeout=40_000)
 
 
 class Person:
@@ -21,7 +21,7 @@ class Person:
         self.stack = stack
         self.context: BrowserContext = browser.new_context(locale="en-US", **look)
         self.page: Page = self.context.new_page()
-        self.page.set_default_timeout(20_000)
+        self.page.set_default_timeout(40_000)
         self.errors: list[str] = []
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on(

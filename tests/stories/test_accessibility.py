@@ -76,7 +76,7 @@ class Screens:
 def screens(stack: Stack, browser: Browser) -> Iterator[Screens]:
     look: dict[str, Any] = {"locale": "en-US", "viewport": WIDE, "bypass_csp": True}
     page = browser.new_context(**look).new_page()
-    page.set_default_timeout(20_000)
+    page.set_default_timeout(40_000)
     yield Screens(page, stack.url)
     page.context.close()
 

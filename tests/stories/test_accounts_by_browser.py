@@ -12,12 +12,12 @@ from tests.stack import Stack
 
 pytestmark = [pytest.mark.stack, pytest.mark.browser]
 
-expect.set_options(timeout=20_000)
+expect.set_options(timeout=40_000)
 
 
 def open_page(browser: Browser, wrong: list[str]) -> Page:
     page = browser.new_context(locale="en-US").new_page()
-    page.set_default_timeout(20_000)
+    page.set_default_timeout(40_000)
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.on("console", lambda message: wrong.append(message.text) if "Content Security" in message.text else None)
     return page
