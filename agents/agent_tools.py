@@ -1,7 +1,10 @@
 """The tools by which an agent changes its own prompt, and gives tasks to others."""
 
+from uuid import UUID
+
 from pydantic import Field
 
+from actors.models import Actor
 from agents.permissions import AgentVerb, get_agent_for
 from agents.services import drafts
 from agents.specs.content import MAX_PROMPT
@@ -31,23 +34,19 @@ class RevisePrompt(Tool):
         reason: str = Field(max_length=400, description="What changes and why, in one sentence.")
 
     def check_rights(self, ctx: ToolContext) -> None:
-        # A sub-agent has no `chat_id`: only another agent has asked it.
-        if ctx.chat_id is None or ctx.on_behalf_of is None:
-            raise ToolError("Nobody in a chat has asked for this.", is_final=True)
+        _, person = _get_chat_and_person(ctx)
         try:
-            get_agent_for(ctx.on_behalf_of, ctx.actor.pk, AgentVerb.SAVE)
+            get_agent_for(person, ctx.actor.pk, AgentVerb.SAVE)
         except (Forbidden, NotFound) as error:
             raise ToolError(_explain_refusal(ctx, error), is_final=True) from error
 
     def run(self, ctx: ToolContext, args: Args) -> str:
-        # A sub-agent has no `chat_id`: only another agent has asked it.
-        if ctx.chat_id is None or ctx.on_behalf_of is None:
-            raise ToolError("Nobody in a chat has asked for this.", is_final=True)
+        chat_id, person = _get_chat_and_person(ctx)
         try:
             drafts.revise_prompt(
                 ctx.actor,
-                ctx.chat_id,
-                on_behalf_of=ctx.on_behalf_of,
+                chat_id,
+                on_behalf_of=person,
                 approved_by=ctx.approved_by,
                 prompt=to_storable(args.prompt),
                 reason=to_storable(args.reason),
@@ -59,6 +58,14 @@ class RevisePrompt(Tool):
                 f"Nothing was changed: {error.message} {' '.join(error.hints)}".strip(), is_final=True
             ) from error
         return "Your new prompt is a draft now. Say that it waits for review in the workshop, and is not in use before that."
+
+
+def _get_chat_and_person(ctx: ToolContext) -> tuple[UUID, Actor]:
+    """Return the chat in which somebody has asked for the change, and this person. Raises `ToolError` for a sub-agent, which has no
+    `chat_id`: only another agent has asked it."""
+    if ctx.chat_id is None or ctx.on_behalf_of is None:
+        raise ToolError("Nobody in a chat has asked for this.", is_final=True)
+    return ctx.chat_id, ctx.on_behalf_of
 
 
 def _explain_refusal(ctx: ToolContext, error: AppError) -> str:

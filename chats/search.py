@@ -23,8 +23,8 @@ _CJK_CHARACTERS = re.compile("[\u2e80-\u2fdf\u3040-\u30ff\u3400-\u9fff\uac00-\ud
 
 def split_terms(query: str) -> list[str]:
     """Return the terms of a query for `tsquery`, each once: the beginning of a word, a pair of characters, or one character, which
-    finds the pairs that begin with it. Sends at most one SQL statement: `search_words_v1` splits the words, as it
-    does for messages."""
+    finds the pairs that begin with it. Sends at most one SQL statement: `search_words_v1` splits the words, as it does for
+    messages."""
     text = unicodedata.normalize("NFKC", query[:MAX_QUERY])
     terms: list[str] = []
     for run in _CJK_CHARACTERS.findall(text):

@@ -15,7 +15,7 @@ from common.egress import (
     list_hosts_of_this_machine,
 )
 from common.errors import Conflict, Invalid
-from common.local_models import was_found_on_this_machine
+from common.local_models import SEARCH_INTERVAL_SECONDS, was_found_on_this_machine
 from common.models import WithRevision
 from common.operators import can_administer_installation
 from common.providers import get_provider, list_provider_choices
@@ -121,7 +121,7 @@ def check_server(actor: Any, *, provider: str, api_base: str, options: Mapping[s
             if not was_found_on_this_machine(target.url.port):
                 raise HostRefused(
                     f"No model server with a model was found at {host}.",
-                    hints=["Start it and load a model. It is found within 20 seconds."],
+                    hints=[f"Start it and load a model. It is found within {SEARCH_INTERVAL_SECONDS:g} seconds."],
                 )
     elif api_base:
         raise Invalid(f"{chosen.label} takes no URL of its own.")

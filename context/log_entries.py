@@ -23,8 +23,8 @@ MAX_IMAGES = 8
 def build_entry(row: Sequence[Any]) -> LogEntry:
     """Return the `LogEntry` of a message, of which `row` has the `LOG_COLUMNS`.
 
-    System messages have no author: what an agent reads that was woken, and the question of a comparison, count as a text of the
-    person in `actor_id`.
+    The text that wakes an agent by hand or by a schedule, and the question of a comparison, are system messages, which have no
+    author. They count as texts of the person in `actor_id`.
     """
     id, type_, author_id, payload, run_id, reply_to, seq, tokens = row
     if tokens is None:

@@ -54,13 +54,16 @@ def apply_corrections(sentences: Iterable[Sentence], corrections: Sequence[Summa
     written = list(sentences)
     found: dict[int, SummaryCorrection] = {}
     left = list(corrections)
-    for matches in (_is_by_id, _is_by_text, _is_by_messages):
+    for is_match in (_has_same_id, _has_same_text, _has_same_messages):
         for correction in list(left):
-            indexes = [index for index, one in enumerate(written) if index not in found and matches(correction, one)]
-            if indexes:
-                old_text = correction.old_text
-                nearest = max(indexes, key=lambda index: SequenceMatcher(None, old_text, written[index].text).ratio())
-                found[nearest] = correction
+            # The most similar one, because a later summary may have several sentences about the same messages.
+            similarities = {
+                index: SequenceMatcher(None, correction.old_text, sentence.text).ratio()
+                for index, sentence in enumerate(written)
+                if index not in found and is_match(correction, sentence)
+            }
+            if similarities:
+                found[max(similarities, key=similarities.__getitem__)] = correction
                 left.remove(correction)
     current = [CurrentSentence(sentence, found.get(index)) for index, sentence in enumerate(written)]
     for correction in left:
@@ -71,15 +74,15 @@ def apply_corrections(sentences: Iterable[Sentence], corrections: Sequence[Summa
     return current
 
 
-def _is_by_id(correction: SummaryCorrection, sentence: Sentence) -> bool:
+def _has_same_id(correction: SummaryCorrection, sentence: Sentence) -> bool:
     return sentence.id == correction.sentence_id
 
 
-def _is_by_text(correction: SummaryCorrection, sentence: Sentence) -> bool:
+def _has_same_text(correction: SummaryCorrection, sentence: Sentence) -> bool:
     return sentence.text in (correction.old_text, correction.new_text)
 
 
-def _is_by_messages(correction: SummaryCorrection, sentence: Sentence) -> bool:
+def _has_same_messages(correction: SummaryCorrection, sentence: Sentence) -> bool:
     """Return whether the sentence may be one that a later summary has written about the same messages."""
     return sentence.section == correction.section and set(sentence.seqs) == set(correction.seqs)
 

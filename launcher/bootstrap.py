@@ -100,7 +100,8 @@ def install(purpose: str) -> None:
     records = {name: build_packages_record(name) for name in ("run", "dev")}
     if records[purpose].is_current() and PYTHON.exists():
         return
-    # No record is complete if nothing was set up, a set-up was interrupted, or packages are missing.
+    # If no record is complete (nothing was set up, a set-up was interrupted, or packages are missing), the virtual environment is
+    # built anew. If one is only out of date, it is kept and updated.
     is_usable = any(record.is_complete() for record in records.values())
     for record in records.values():
         record.delete()

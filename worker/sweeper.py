@@ -147,8 +147,8 @@ class Sweeper:
 
     def _reclaim_runs(self) -> list[UUID]:
         """Put the runs of dead processes of this host and all runs with an expired lease back into the queue, or end them
-        (`reclaim_run`). Return their ids. A crash is
-        counted if the process died or, on another host, is presumed dead; not if a process of this host was slow."""
+        (`reclaim_run`). Return their ids. A crash is counted if the process died or, on another host, is presumed dead; not if a
+        process of this host was slow."""
         dead = [run for run in list_runs_of_host(get_host()) if is_dead(run.lease_owner)]
         stale = {run.id: run for run in [*list_expired_runs(), *dead]}.values()
         reclaimed = [

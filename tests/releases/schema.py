@@ -4,16 +4,17 @@ A new migration does not need it: `migrate` runs the migrations that the file do
 first start becomes slow.
 """
 
+import os
 import re
 import subprocess
 
+import django
+from django.core.management import call_command
 from django.db import connection
 
+from common.management.commands.migrate import SCHEMA
 from launcher.postgres import find_binaries
 from tests.servers import get_database_url
-
-NOT_IN_EVERY_DATABASE = ("embeddings", "0002_vector_column")
-"""The migration that does nothing where PostgreSQL lacks the extension `vector`, so each database runs it for itself."""
 
 
 def dump_schema() -> str:
@@ -32,12 +33,10 @@ def dump_schema() -> str:
     return re.sub(r"\n{2,}", "\n\n", dump.replace("public.", "")).strip() + "\n"
 
 
-def main() -> None:
-    from django.core.management import call_command
-
-    from common.management.commands.migrate import SCHEMA
-
-    call_command("migrate", *NOT_IN_EVERY_DATABASE[:1], "0001_initial", interactive=False, verbosity=0)
+def write_schema() -> None:
+    """Write `common/schema.sql` from the database that this process uses."""
+    # `embeddings.0002_vector_column` does nothing where PostgreSQL lacks the extension `vector`: each database runs it for itself.
+    call_command("migrate", "embeddings", "0001_initial", interactive=False, verbosity=0)
     schema = dump_schema()
     with connection.cursor() as cursor:
         cursor.execute("SELECT app, name FROM django_migrations ORDER BY id")
@@ -46,10 +45,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    import os
-
-    import django
-
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.settings")
     django.setup()
-    main()
+    write_schema()

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -203,15 +203,17 @@ def _build_output_schema(document: Document, raw: dict[str, Any]) -> dict[str, A
 
 
 def _make_name(key: str, names: set[str]) -> str:
-    base = re.sub(r"[^A-Za-z0-9_-]+", "_", key).strip("_").lower()[:60] or "operation"
-    name, number = base, 2
-    while name in names:
-        name, number = f"{base}_{number}", number + 1
-    return name
+    return _add_number(re.sub(r"[^A-Za-z0-9_-]+", "_", key).strip("_").lower()[:60] or "operation", names)
 
 
 def _make_argument_name(target: str, names: dict[str, Any]) -> str:
     """Return a name that every provider of models accepts."""
-    base = re.sub(r"[^A-Za-z0-9_.-]+", "_", target)[:60] or "argument"
-    candidates = (base, *(f"{base}_{number}" for number in range(2, len(names) + 3)))
-    return next(name for name in candidates if name not in names)
+    return _add_number(re.sub(r"[^A-Za-z0-9_.-]+", "_", target)[:60] or "argument", names)
+
+
+def _add_number(base: str, names: Container[str]) -> str:
+    """Return the name, with a number from 2 on if it is among `names`."""
+    name, number = base, 2
+    while name in names:
+        name, number = f"{base}_{number}", number + 1
+    return name

@@ -51,8 +51,9 @@ def wake_agent(actor: Actor, chat_id: UUID, agent_id: UUID, *, id: UUID | None =
 
 
 def get_wakeable_participant(chat: Chat, agent_id: UUID) -> ChatActor:
-    """Return the participant that is this agent, if it can be woken, with the annotation `memory_scope` of
-    `AGENTS_OF_CHAT`. Raises `NotFound`, `Conflict`."""
+    """Return the participant that is this agent, if it can be woken, with the annotation `memory_scope` of `AGENTS_OF_CHAT`.
+
+    Raises `NotFound`, `Conflict`."""
     participant = next((found for found in AGENTS_OF_CHAT.all(chat.id) if found.actor_id == agent_id), None)
     if participant is None:
         raise NotFound("There is no such agent in this chat.")

@@ -7,7 +7,7 @@ from typing import Any
 from django.apps import apps
 from django.core.management.base import CommandError
 from django.core.management.commands import migrate
-from django.db import DEFAULT_DB_ALIAS, connections, transaction
+from django.db import connections, transaction
 from django.db.migrations.loader import MigrationLoader
 
 PROJECT = Path(__file__).resolve().parents[3]
@@ -17,7 +17,8 @@ SCHEMA = PROJECT / "common" / "schema.sql"
 
 class Command(migrate.Command):
     def handle(self, *args: Any, **options: Any) -> None:
-        loader = MigrationLoader(connections[options["database"]])
+        connection = connections[options["database"]]
+        loader = MigrationLoader(connection)
         own = {config.label for config in apps.get_app_configs() if Path(config.path).parent == PROJECT}
         unknown = sorted(
             f"{label}.{name}"
@@ -29,9 +30,9 @@ class Command(migrate.Command):
                 f"This database was written by another release of Atelier: this one does not know {unknown[0]}. Nothing was"
                 " changed. Run the release that wrote it, or name an empty folder by ATELIER_HOME."
             )
-        is_whole = not (options["app_label"] or options["plan"] or options["check_unapplied"] or options["fake"])
-        if is_whole and options["database"] == DEFAULT_DB_ALIAS:
-            with transaction.atomic(), connections[DEFAULT_DB_ALIAS].cursor() as cursor:
-                if not connections[DEFAULT_DB_ALIAS].introspection.table_names(cursor):
+        # Only a run that would apply all migrations.
+        if not (options["app_label"] or options["plan"] or options["check_unapplied"] or options["fake"]):
+            with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
+                if not connection.introspection.table_names(cursor):
                     cursor.execute(SCHEMA.read_text())
         super().handle(*args, **options)

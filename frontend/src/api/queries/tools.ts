@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useEffect, useRef } from 'react'
+import { useCallback, useEffect, useRef } from 'react'
 import { rest, unwrap } from '../client'
 import type { BodyOf, ToolEffect, ToolJobRow, ToolPolicy } from '../types'
 import { useAction } from './action'
@@ -185,19 +185,29 @@ async function waitForJob(workspaceId: string, started: ToolJobRow, signal: Abor
   return job
 }
 
+/** Returns functions that start a signal, and that abort it, as the next signal and the end of the component do. */
+function useAbort() {
+  const controller = useRef<AbortController | null>(null)
+  const abort = useCallback(() => controller.current?.abort(), [])
+  useEffect(() => abort, [abort])
+  const startSignal = () => {
+    abort()
+    controller.current = new AbortController()
+    return controller.current.signal
+  }
+  return { abort, startSignal }
+}
+
 /**
  * Has a worker read an OpenAPI document, by its URL or its text. Its result is no longer waited for when another one is
  * read, `reset` is called, or the component is unmounted.
  */
 export function useReadOpenApiDocument(workspaceId: string) {
-  const aborter = useRef<AbortController | null>(null)
-  useEffect(() => () => aborter.current?.abort(), [])
+  const { abort, startSignal } = useAbort()
   // Not `useAction`: another document may be read while the first one is.
   const mutation = useMutation({
     mutationFn: async (source: string) => {
-      aborter.current?.abort()
-      const controller = new AbortController()
-      aborter.current = controller
+      const signal = startSignal()
       const isUrl = /^https?:\/\/\S+$/.test(source)
       const body = isUrl ? { url: source, text: '' } : { url: '', text: source }
       const job = await unwrap(
@@ -206,11 +216,11 @@ export function useReadOpenApiDocument(workspaceId: string) {
           body,
         }),
       )
-      return waitForJob(workspaceId, job, controller.signal)
+      return waitForJob(workspaceId, job, signal)
     },
   })
   const reset = () => {
-    aborter.current?.abort()
+    abort()
     mutation.reset()
   }
   return { ...mutation, reset }
@@ -218,19 +228,17 @@ export function useReadOpenApiDocument(workspaceId: string) {
 
 /** Has a worker call a tool once, and waits for the result while the component is mounted. */
 export function useToolTest(workspaceId: string, id: string) {
-  const aborter = useRef<AbortController | null>(null)
-  useEffect(() => () => aborter.current?.abort(), [])
+  const { startSignal } = useAbort()
   return useAction<ToolJobRow, Record<string, unknown>>({
     mutationFn: async callArguments => {
-      const controller = new AbortController()
-      aborter.current = controller
+      const signal = startSignal()
       const job = await unwrap(
         rest.POST('/api/v1/workspace-tools/{tool_id}/test', {
           params: { path: { tool_id: id } },
           body: { arguments: callArguments },
         }),
       )
-      return waitForJob(workspaceId, job, controller.signal)
+      return waitForJob(workspaceId, job, signal)
     },
   })
 }

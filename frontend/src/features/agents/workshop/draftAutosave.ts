@@ -86,7 +86,7 @@ export function useDraftAutosave({
     }
   }, [isMine, draftId, draftKey, upsertRow])
 
-  useLeftPendingEdits({ draftKey, draft, isMine, isLoaded, production }, setLost)
+  usePendingEditsOfEarlierLoad({ draftKey, draft, isMine, isLoaded, production }, setLost)
   const dropText = useCallback((id: string) => setLost(dropLostText(draftKey, id)), [draftKey])
   return { autosave, save, lost: lost[0] ?? null, dropText, isMine }
 }
@@ -138,7 +138,7 @@ function buildInitialState(draftKey: DraftKey, row: DraftRow): { state: Autosave
  * While this person is not editing: keeps as a lost text the pending edits (in the browser's storage) that an earlier load of
  * this page could not store, unless they have been stored since.
  */
-function useLeftPendingEdits(
+function usePendingEditsOfEarlierLoad(
   {
     draftKey,
     draft,
