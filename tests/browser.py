@@ -4,6 +4,7 @@ async with async_playwright() as playwright:
     browser = await playwright.chromium.launch(**chromium().launch_options)
 """
 
+import fcntl
 import json
 import os
 import shutil
@@ -79,9 +80,11 @@ def _unpack() -> Chromium:
     # With the name of a runtime, the package also unpacks system libraries that a minimal machine lacks.
     environment = {**os.environ, "TMPDIR": str(UNPACKED), "AWS_EXECUTION_ENV": "AWS_Lambda_nodejs22.x"}
     environment["PATH"] = f"{ROOT / '.make' / 'node'}{os.pathsep}{environment['PATH']}"
-    done = subprocess.run(
-        ["node", "--input-type=module", "-e", UNPACK], cwd=PACKAGE, env=environment, capture_output=True, check=False
-    )
+    with (UNPACKED / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # Two processes that unpack at once would start half a program.
+        done = subprocess.run(
+            ["node", "--input-type=module", "-e", UNPACK], cwd=PACKAGE, env=environment, capture_output=True, check=False
+        )
     if done.returncode:
         raise NoBrowser(f"Chromium could not be unpacked: {done.stderr.decode(errors='replace')[-500:]}")
     unpacked = json.loads(done.stdout)

@@ -1,16 +1,19 @@
 """People with browsers of their own, and their first steps, for the stories in browsers."""
 
 import re
+import time
 from typing import Any
 
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+from playwright.sync_api import Browser, BrowserContext, FloatRect, Locator, Page, expect
 
 from common.ids import new_id
 from tests.scripted_model import ScriptedModel
 from tests.stack import Stack
 
 PASSWORD = "a long enough password"
-expect.set_options(timeout=40_000)
+PATIENCE = 40.0
+"""Seconds that a story waits for what a browser is to show."""
+expect.set_options(timeout=PATIENCE * 1000)
 
 
 class Person:
@@ -21,7 +24,7 @@ class Person:
         self.stack = stack
         self.context: BrowserContext = browser.new_context(locale="en-US", **look)
         self.page: Page = self.context.new_page()
-        self.page.set_default_timeout(40_000)
+        self.page.set_default_timeout(PATIENCE * 1000)
         self.errors: list[str] = []
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on(
@@ -67,7 +70,7 @@ class Person:
     def log(self) -> Locator:
         return self.page.get_by_role("log")
 
-    def sees(self, text: str | re.Pattern[str], *, seconds: float = 20) -> None:
+    def sees(self, text: str | re.Pattern[str], *, seconds: float = PATIENCE) -> None:
         expect(self.log.get_by_text(text).last).to_be_visible(timeout=seconds * 1000)
 
     @property
@@ -85,6 +88,14 @@ class Person:
     def close(self) -> None:
         self.context.close()
         assert self.errors == []
+
+
+def get_box(locator: Locator) -> FloatRect:
+    """Return where an element is shown. It is asked again while React replaces the element."""
+    until = time.monotonic() + PATIENCE
+    while (box := locator.bounding_box()) is None:
+        assert time.monotonic() < until, "It is not shown."
+    return box
 
 
 def get_chat_id(page: Page) -> str:

@@ -5,10 +5,10 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import expect
 
 from tests.scripted_model import ScriptedModel
-from tests.stories.screens import Person, join_by_link, start
+from tests.stories.screens import Person, get_box, join_by_link, start
 
 pytestmark = [pytest.mark.stack, pytest.mark.browser]
 SHOTS = os.environ.get("STORY_SHOTS")
@@ -87,13 +87,8 @@ def test_agents_are_moved_in_the_tree_by_drag_and_by_keyboard(people: tuple[Pers
         side.locator('a[href*="/agents/"]').filter(has_text=name) for name in ("Lead", "Mapmaker", "Scribe")
     )
 
-    def get_left(agent: Locator) -> float:
-        box = agent.bounding_box()
-        assert box is not None
-        return box["x"]
-
     def get_depths() -> list[int]:
-        return [round(get_left(agent) - get_left(lead)) for agent in (lead, mapmaker, scribe)]
+        return [round(get_box(agent)["x"] - get_box(lead)["x"]) for agent in (lead, mapmaker, scribe)]
 
     expect(mapmaker).to_be_visible()
     assert get_depths() == [0, 0, 0]

@@ -12,7 +12,7 @@ from common.ids import new_id
 from tests.scripted_model import ScriptedModel
 from tests.stack import Stack
 from tests.stories.integrator import Integrator
-from tests.stories.screens import Person, invite, join_by_link, start
+from tests.stories.screens import Person, get_box, invite, join_by_link, start
 
 pytestmark = [pytest.mark.stack, pytest.mark.browser]
 
@@ -373,11 +373,8 @@ def test_a_tree_with_a_public_agent_of_another_workspace_is_stopped_by_a_person(
         person.page.screenshot(path=tmp_path / f"{person.name}-working.png")
     # On a phone, the mark of what the agent has read is beside the text.
     read_mark = bob.log.get_by_role("img", name="Report Writer has read up to here")
-    expect(read_mark).to_be_visible()
-    mark = read_mark.bounding_box()
-    line = bob.log.get_by_text("One page on autumn in Kyoto").bounding_box()
-    assert mark is not None
-    assert line is not None
+    mark = get_box(read_mark)
+    line = get_box(bob.log.get_by_text("One page on autumn in Kyoto"))
     assert line["x"] + line["width"] <= mark["x"] <= 390 - mark["width"]
 
     # The task of the first researcher, with its facts and its file, for everybody who is in the chat.
