@@ -83,7 +83,11 @@ def _unpack() -> Chromium:
     with (UNPACKED / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # Two processes that unpack at once would start half a program.
         done = subprocess.run(
-            ["node", "--input-type=module", "-e", UNPACK], cwd=PACKAGE, env=environment, capture_output=True, check=False
+            ["node", "--input-type=module", "-e", UNPACK],
+            cwd=PACKAGE,
+            env=environment,
+            capture_output=True,
+            check=False,
         )
     if done.returncode:
         raise NoBrowser(f"Chromium could not be unpacked: {done.stderr.decode(errors='replace')[-500:]}")
