@@ -114,6 +114,16 @@ def list_processes_working_in(folder: Path) -> list[int]:
     return found
 
 
+def wait_for_migrations() -> None:
+    """Wait until the launcher has brought the database up to date. Call it when this process has loaded its code.
+
+    The launcher starts web and worker at the same time as `migrate`, and closes the pipe `ATELIER_MIGRATED` when that is done.
+    """
+    if pipe := os.environ.pop("ATELIER_MIGRATED", ""):
+        with open(int(pipe), "rb") as migrated:
+            migrated.read()
+
+
 def find_free_port() -> int:
     """Return a port of the loopback interface that is free at this moment."""
     with socket.socket() as probe:

@@ -14,6 +14,7 @@ from django.db import connections
 
 from actors.callers import find_caller
 from actors.rates import find_refusal, get_ip_address_bucket
+from common.processes import wait_for_migrations
 from config.checks import refuse_to_serve_unsafely
 from realtime.routing import application as sockets
 from server.bridge import Bridge, build_environ
@@ -89,6 +90,7 @@ class Application:
 
 def _warm_up() -> None:
     importlib.import_module(settings.ROOT_URLCONF)
+    wait_for_migrations()
     host = (settings.ALLOWED_HOSTS or ["localhost"])[0].lstrip(".").replace("*", "localhost")
     for path in WARM_UP_PATHS:
         scope: Any = {

@@ -36,13 +36,16 @@ class RunEngine(bootsteps.StartStopStep):
         from django.conf import settings
 
         from common.dns import limit_resolver
+        from common.processes import wait_for_migrations
         from config.checks import refuse_to_serve_unsafely
         from server.health import LivenessFile, ProbeResponder
         from server.watchdog import Watchdog
 
         refuse_to_serve_unsafely()
         limit_resolver()
-        self._engine = importlib.import_module("worker.engine").start_engine()
+        engine = importlib.import_module("worker.engine")
+        wait_for_migrations()
+        self._engine = engine.start_engine()
         self._probes = ProbeResponder(is_healthy=lambda: self._engine.is_healthy)
         self._probes.start()
         self._watchdog = Watchdog(

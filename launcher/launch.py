@@ -1,9 +1,9 @@
 """`python -m launcher.launch`: run the whole installation as one process tree, which ends as one (RUN6).
 
 The launcher prepares the data folder, its lock and secrets; opens the port; starts PostgreSQL and Valkey unless DATABASE_URL and
-REDIS_URL name other servers; runs new migrations; starts web and worker, and restarts them when they die; and prints the URL
-when the installation is ready. It has one thread only, because the kernel ends the children when the thread that started them
-ends.
+REDIS_URL name other servers; runs new migrations while web and worker load their code; restarts web and worker when they die; and
+prints the URL when the installation is ready. It has one thread only, because the kernel ends the children when the thread that
+started them ends.
 """
 
 import os
@@ -51,6 +51,7 @@ class Launcher:
         self._deaths: dict[str, list[float]] = {}
         self._signals = 0
         self._running_file: Path | None = None
+        self._migrations_pipe: int | None = None
 
     def run(self) -> int:
         """Start the installation, supervise it, stop it, and return the exit code."""
@@ -72,10 +73,7 @@ class Launcher:
     # --- start ---------------------------------------------------------------------------------------------------
 
     def _start(self) -> None:
-        """Open the data folder and the port, start the servers, run new migrations, and define web and worker.
-
-        `_supervise` starts web and worker.
-        """
+        """Open the data folder and the port, start the servers, and run new migrations while web and worker load their code."""
         self._settings = _read_files(self._settings)
         home = open_home(Path(self._settings.get("ATELIER_HOME") or get_default_home()))
         self._lock = lock_home(home)
@@ -84,17 +82,28 @@ class Launcher:
         self.url = self._settings.get("PUBLIC_URL") or address
         environment = self._start_servers(home) | {"ATELIER_ADDRESS": address}
         self._running_file = write_running_file(home, environment)
-        data_folder = next((server.data for server in self._servers if isinstance(server, Postgres)), None)
-        self._migrate(Migrations(data_folder, environment))
+        # Web and worker wait until our end of this pipe is closed (`wait_for_migrations`).
+        migrated, self._migrations_pipe = os.pipe()
+        service_environment = environment | {"ATELIER_MIGRATED": str(migrated)}
+        listener = self._listener.fileno()
         self._services = [
             Service(
                 "web",
                 [sys.executable, "-m", "server.serve"],
-                environment | {"ATELIER_SOCKET": str(self._listener.fileno())},
-                sockets=[self._listener.fileno()],
+                service_environment | {"ATELIER_SOCKET": str(listener)},
+                inherited=[migrated, listener],
             ),
-            Service("worker", [sys.executable, "-m", "celery", "-q", "-A", "config", *WORKER.split()], environment),
+            Service(
+                "worker",
+                [sys.executable, "-m", "celery", "-q", "-A", "config", *WORKER.split()],
+                service_environment,
+                inherited=[migrated],
+            ),
         ]
+        data_folder = next((server.data for server in self._servers if isinstance(server, Postgres)), None)
+        self._migrate(Migrations(data_folder, environment))
+        os.close(self._migrations_pipe)
+        self._migrations_pipe = None
         self._probe = ReadinessProbe(self._listener, self._selector)
 
     def _start_servers(self, home: Path) -> dict[str, str]:
@@ -134,6 +143,8 @@ class Launcher:
             migrations.command, death_signal=signal.SIGKILL, env=migrations.environment, output=subprocess.PIPE
         )
         self._log.follow("migrate", child.stdout)
+        for service in self._services:
+            self._start_service(service)
         while child.poll() is None:
             self._process_events()
             if self._signals:
@@ -162,8 +173,11 @@ class Launcher:
         if code is not None:
             write_line("atelier", f"{service.name} {_describe_exit(code)}; it is started again.{service.hint}")
         if service.is_due():
-            child = service.start()
-            self._log.follow(service.name, child.stdout)
+            self._start_service(service)
+
+    def _start_service(self, service: Service) -> None:
+        child = service.start()
+        self._log.follow(service.name, child.stdout)
 
     def _supervise_server(self, server: Server) -> None:
         code = server.child.poll() if server.child else None
@@ -193,7 +207,10 @@ class Launcher:
         """Stop web and worker, then the servers. A second signal ends the wait for web and worker."""
         running = [service.child for service in self._services if service.child and service.child.poll() is None]
         for child in running:
-            child.terminate()
+            if self._migrations_pipe is None:
+                child.terminate()
+            else:
+                child.kill()  # It has begun nothing, and waits for the migrations.
         deadline = time.monotonic() + STOP_TIMEOUT
         while any(child.poll() is None for child in running):
             self._process_events()

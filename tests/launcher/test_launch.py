@@ -12,8 +12,10 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 
+from common.ids import new_id
 from common.processes import find_free_port, is_alive, list_processes_working_in
 from launcher.home import ROOT
 from launcher.listener import open_listener
@@ -227,6 +229,46 @@ def test_the_launcher_ends_if_the_database_is_unreachable() -> None:
     assert stack.launcher.wait(60) == 1
     assert "The database cannot be reached or migrated" in stack.log
     assert "secret-word" not in stack.log
+    stack.__exit__()
+
+
+def test_web_and_worker_load_their_code_and_then_wait_until_the_database_is_migrated() -> None:
+    url = os.environ["DATABASE_URL"]
+    name = f"empty_{new_id().hex}"
+    with psycopg.connect(url, autocommit=True) as admin:
+        admin.execute(f"CREATE DATABASE {name}")
+        stack = Stack(DATABASE_URL=url.rpartition("/")[0] + f"/{name}", REDIS_URL=os.environ["REDIS_URL"])
+        try:
+            with psycopg.connect(stack.environment["DATABASE_URL"]) as blocking:
+                blocking.execute("CREATE TABLE django_migrations ()")
+                stack.start()
+                connections = "SELECT pid, wait_event_type FROM pg_stat_activity WHERE datname = %s ORDER BY pid"
+                # `migrate` waits for the end of our transaction.
+                assert becomes_true(lambda: "Lock" in dict(admin.execute(connections, [name])).values(), seconds=60)
+                found: dict[int, str] = dict(admin.execute(connections, [name]))
+                assert stack.status("/healthz") == 0  # not answered within 10 seconds
+                assert {"web", "worker"} <= set(stack.processes())
+                assert dict(admin.execute(connections, [name])).keys() == found.keys()
+                killed = stack.kill("web")
+                blocking.rollback()
+            stack.wait_until_ready()
+            assert stack.processes()["web"] != killed
+            assert stack.log.count("it is started again") == 1
+        finally:
+            stack.__exit__()
+            admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def test_RUN6_no_process_is_left_when_the_start_is_ended_during_the_migrations() -> None:
+    stack = Stack()
+    stack.start()
+    assert becomes_true(lambda: {"web", "worker"} <= set(stack.processes()), seconds=60)
+    children = [*stack.processes().values(), *list_processes_below(stack.home)]
+    assert "Atelier is ready" not in stack.log
+    began = time.monotonic()
+    assert stack.stop() == 1
+    assert time.monotonic() - began < 10  # Less than an orderly end of web and worker may take.
+    assert not [child for child in children if is_alive(child)]
     stack.__exit__()
 
 
