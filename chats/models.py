@@ -5,7 +5,7 @@ from uuid import UUID
 
 from django.db import models
 from django.db.models import F, Func, Q
-from django.db.models.functions import Cast
+from django.db.models.functions import Cast, Now
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import gettext_noop
 
@@ -296,6 +296,15 @@ class Message(Identified, VersionedRow):
         )
 
 
+class ChatLinks(models.QuerySet["ChatLink"]):
+    """The query set of invite links."""
+
+    def valid(self) -> "ChatLinks":
+        """Return those that are not revoked, expired or used up."""
+        unused = Q(max_uses=None) | Q(uses__lt=F("max_uses"))
+        return self.filter(unused, revoked_at=None, expires_at__gt=Now())
+
+
 class ChatLink(Identified):
     """An invite link: people join the workspace by it, with a role, and this chat. Only a hash of its token is stored."""
 
@@ -311,6 +320,8 @@ class ChatLink(Identified):
     uses = models.PositiveIntegerField(_("uses"), default=0)
     # The number of people who can join by the link; null: any number.
     max_uses = models.PositiveIntegerField(_("max uses"), null=True, blank=True)
+
+    objects = ChatLinks.as_manager()
 
     class Meta:
         verbose_name = _("link")

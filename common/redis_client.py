@@ -142,7 +142,7 @@ class AsyncRedisClient:
 def build_client(
     connect_timeout: float = CONNECT_TIMEOUT_SECONDS, timeout: float = ANSWER_TIMEOUT_SECONDS
 ) -> redis.Redis:
-    """Return a client without a circuit breaker: for health checks and for blocking commands."""
+    """Return a client for threads. It has no circuit breaker: `RedisClient` adds one, health checks use it as it is."""
     return redis.Redis.from_url(
         settings.REDIS_URL,
         socket_connect_timeout=connect_timeout,

@@ -55,7 +55,8 @@ class Breaker:
 
     def record_failure(self, error: LLMError, now: float) -> None:
         if not error.retryable:
-            return  # the request was wrong; the endpoint works
+            self.until = 0.0  # the request was wrong, and the endpoint works: another one may test it at once
+            return
         self.failures += 1
         self.last = error
         self.until = now + min(max(PAUSE_SECONDS, error.retry_after or 0.0), MAX_PAUSE_SECONDS)

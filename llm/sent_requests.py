@@ -92,10 +92,11 @@ class RequestRecorder:
     current: ModelRequest | None = None
     _stored: tuple[RequestKey, ModelRequest] | None = field(default=None, init=False)
 
-    def encode(self, key: RequestKey) -> bytes | None:
+    def encode_current(self, key: RequestKey) -> bytes | None:
         """Return the current request as it is stored; null if there is none."""
         if self.current is None:
             return None
+        # A request that is recorded again under its key is not based on itself.
         base = self._stored if self._stored and self._stored[0] != key else None
         return encode_request(self.current, self.sections, base=base, secret=self.secret)
 

@@ -33,15 +33,15 @@ def _list_published_agents(actor: Actor) -> QuerySet[Any]:
 
 
 def get_public_agent(actor: Actor, handle: str) -> Any:
-    """Return the public agent with this handle or id, with its version, listing and publisher. Raises `NotFound`, with the code
-    `taken_down` if the agent was taken down. One that is suspended is found only by those who may take it down."""
+    """Return the public agent with this handle or id, with its version, listing, publisher and use. Raises `NotFound`, with the
+    code `taken_down` if the agent was taken down. One that is suspended is found only by those who may take it down."""
     agents = _list_published_agents(actor).select_related(
         "current_spec", "listing", "published_by_workspace", "public_use"
     )
     handle = normalize_handle(handle)
     matches = Q(handle=handle) if HANDLE_PATTERN.fullmatch(handle) else Q(pk__in=[])
     with suppress(ValueError):
-        # The id of a public agent is not searched as a handle: the publisher of another one may have chosen it as a handle.
+        # A handle may look like an id. The id of a public agent finds only this agent: not another one with that handle.
         id = UUID(handle) if len(handle) == ID_LENGTH else None
         matches = Q(pk=id) if id and Actor.objects.filter(pk=id, is_public=True).exists() else matches
     agent = agents.filter(matches).first()

@@ -79,8 +79,8 @@ class Run(Identified, VersionedRow):
     has_outside_texts: bool | None = None
     # Of a new run: the message that is inserted with it, and that gets its `seq` only then (`assign_version`).
     trigger: Message | None = None
-    # Of a claimed run: the requests that its runner sends to the model.
-    sent_requests: RequestRecorder | None = None
+    # Of a claimed run in a chat: what stores the requests that its runner sends to the model.
+    request_recorder: RequestRecorder | None = None
     # Of a claimed run, in its worker only: what its model reads of the older messages of a long chat.
     earlier_context: EarlierContext | None = None
     # Of a claimed run, in its worker only: the embedding of the message that it answers, if older messages are searched by it.

@@ -46,7 +46,7 @@ class BoundedHttp(HttpToolsProtocol):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._read = 0
+        self._read_outside_bodies = 0
         self._body = 0
         self._bytes_outside_bodies = 0
         self._head_is_open = True
@@ -59,7 +59,7 @@ class BoundedHttp(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         # The parser buffers an unfinished header without an event, so bytes are counted when they arrive.
-        self._read = len(data)
+        self._read_outside_bodies = len(data)
         self._bytes_outside_bodies += len(data)
         super().data_received(data)
         if self.transport.is_closing():
@@ -71,7 +71,7 @@ class BoundedHttp(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        self._bytes_outside_bodies, self._body, self._head_is_open = self._read, 0, True
+        self._bytes_outside_bodies, self._body, self._head_is_open = self._read_outside_bodies, 0, True
 
     def on_headers_complete(self) -> None:
         self._head_is_open = False
@@ -82,6 +82,7 @@ class BoundedHttp(HttpToolsProtocol):
 
     def on_body(self, body: bytes) -> None:
         self._bytes_outside_bodies -= len(body)
+        self._read_outside_bodies -= len(body)  # The next request may begin in the same read.
         self._body += len(body)
         super().on_body(body)
 

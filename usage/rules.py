@@ -66,6 +66,8 @@ def resolve_model(endpoint: Endpoint, name: str, owner: UsageOwner, rules: Mappi
 
 
 def _add_token_factor(model: ResolvedModel, factors: Iterable[Mapping[str, Any]]) -> ResolvedModel:
+    """Return the model with the tokens that it counts for one of our estimate (`TokenFactor`), as soon as enough requests have
+    shown them."""
     for learnt in factors:
         if (learnt["provider"], learnt["model"]) == (model.endpoint.provider, model.name[:200]):
             factor = learnt["factor"] if learnt["samples"] >= MIN_SAMPLES else None
@@ -74,7 +76,7 @@ def _add_token_factor(model: ResolvedModel, factors: Iterable[Mapping[str, Any]]
 
 
 def _find_price(prices: Iterable[Mapping[str, Any]], endpoint: Endpoint, name: str) -> SetPrice | None:
-    """Return the most specific price that was set: of the model before the provider, and of the workspace before the operator."""
+    """Return the price that was set by the workspace, else by the operator; of these the one of the model, else of its provider."""
     matching = [
         price
         for price in prices

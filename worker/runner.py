@@ -81,7 +81,9 @@ class Runner:
         """The last request to the model, until its ledger entry is written."""
         if self.run.chat_id is not None:
             endpoint = prepared.model.endpoint
-            self.run.sent_requests = RequestRecorder(prepared.sections, endpoint.key.reveal() if endpoint.key else "")
+            self.run.request_recorder = RequestRecorder(
+                prepared.sections, endpoint.key.reveal() if endpoint.key else ""
+            )
         self._answer: Answer | None = None
         """The answer to that request, until it is stored."""
         self._is_finished = False
@@ -175,8 +177,8 @@ class Runner:
         def build_request(turns: Sequence[Turn]) -> ModelRequest:
             parameters = prepared.content.parameters.model_dump(exclude_none=True)
             self._request = ModelRequest(prepared.model.name, list(turns), toolbox.build_schemas(), parameters)
-            if run.sent_requests is not None:
-                run.sent_requests.current, run.sent_requests.sections = self._request, conversation.sections
+            if run.request_recorder is not None:
+                run.request_recorder.current, run.request_recorder.sections = self._request, conversation.sections
             return self._request
 
         events = run_loop(conversation, llm, toolbox, build_request, max_steps=max_steps)
@@ -189,7 +191,7 @@ class Runner:
                     return
                 except BudgetUsedUp as error:
                     self._request = None  # it was not sent
-                    self.run.sent_requests = None
+                    self.run.request_recorder = None
                     end = LoopEnded("failed", error.code.value, error.message, budget=error.refusal)
                     await self._end_run(end)
                     return
@@ -251,14 +253,14 @@ class Runner:
 
     def _mark_stored(self, event: ModelAnswered) -> None:
         self._request = self._answer = None
-        if self.run.sent_requests is not None:
-            self.run.sent_requests.mark_stored(RequestKey(event.step.number, self.run.attempt))
+        if self.run.request_recorder is not None:
+            self.run.request_recorder.mark_stored(RequestKey(event.step.number, self.run.attempt))
 
     def _record_retry(self, event: ModelRetried) -> StepSaved:
         saved = self._kind.record_retry(self.run, self._prepared.model, event)
         self._request = None
-        if self.run.sent_requests is not None:
-            self.run.sent_requests.mark_stored(RequestKey(saved.next_step.number, self.run.attempt))
+        if self.run.request_recorder is not None:
+            self.run.request_recorder.mark_stored(RequestKey(saved.next_step.number, self.run.attempt))
         self.run.attempt += 1
         return saved
 

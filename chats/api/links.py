@@ -2,7 +2,6 @@
 
 from uuid import UUID
 
-from django.db.models.functions import Now
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework.permissions import AllowAny
@@ -48,9 +47,7 @@ class MemberLinks(APIView):
         workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.REMOVE_MEMBER)
         if not workspace.memberships.filter(actor=actor_id).exists():
             raise NotFound("There is no such member.")
-        links = ChatLink.objects.filter(
-            chat__workspace=workspace, created_by=actor_id, revoked_at=None, expires_at__gt=Now()
-        )
+        links = ChatLink.objects.filter(chat__workspace=workspace, created_by=actor_id).valid()
         return answer_page(request, links, by="-created_at")
 
 

@@ -48,7 +48,7 @@ def create_link(
         max_uses = 1 if role == Role.EDITOR else None
     if max_uses is not None and not 1 <= max_uses <= MAX_USES:
         raise Invalid(f"A link brings in between 1 and {MAX_USES} people, or any number.")
-    check_quota("links", chat.links.filter(revoked_at=None, expires_at__gt=now()))
+    check_quota("links", ChatLink.objects.filter(chat=chat).valid())
     token = secrets.token_urlsafe(24)
     link = ChatLink.objects.create(
         chat=chat,

@@ -199,7 +199,7 @@ def _end_participation(chat: Chat, participant: ChatActor, remover: Actor) -> No
 
 def revoke_links(by: Actor, **filters: Any) -> None:
     """Revoke the valid links that match `filters`, in the order of their ids. `by` is the actor in the audit trail."""
-    links = ChatLink.objects.filter(**filters, revoked_at=None, expires_at__gt=now())
+    links = ChatLink.objects.filter(**filters).valid()
     for link in links.order_by("pk").select_related("chat"):
         if ChatLink.objects.filter(pk=link.pk, revoked_at=None).update(revoked_at=now()):
             audit.record(by, "link.revoked", workspace_id=link.chat.workspace_id, object_id=link.id)

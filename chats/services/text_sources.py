@@ -45,7 +45,7 @@ def classify_texts_of_others(
     other people or agents, and none from outside. Null: there are none. What a public agent reads is always from outside, because
     another workspace has written its prompt.
     """
-    # A public agent is not left out: its workspace is another one, so all that it reads is from outside.
+    # A public agent is not left out. It belongs to no workspace, so what it reads is from outside.
     is_own_agent = Q(actor_id=agent_id, actor__workspace_id=workspace_id)
     others = ChatActor.objects.filter(~is_own_agent, chat_id=chat_id)
     if person_id is not None:

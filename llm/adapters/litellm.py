@@ -115,6 +115,7 @@ class LiteLLMAdapter:
         }
 
     def _to_llm_error(self, error: Exception, *, began: bool) -> LLMError:
+        """Return the error for an exception of litellm. Our own time limits (`Deadlines`) are `LLMError`s already."""
         if isinstance(error, TimeoutError):
             return LLMError("unreachable", "The model's server cannot be reached in time.", retryable=True)
         if refused := next((cause for cause in iter_causes(error) if isinstance(cause, HostRefused)), None):

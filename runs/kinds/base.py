@@ -230,7 +230,7 @@ def build_attempt_update(run: Run | None, claimed: Run) -> RowUpdate[Run]:
     """Return an update of the stored run that is written only if the same worker still has it. Raises `LeaseLost`."""
     if run is None or (run.attempt, run.lease_owner) != (claimed.attempt, claimed.lease_owner):
         raise LeaseLost(f"Run {claimed.pk} belongs to another worker, or has ended.")
-    run.sent_requests = claimed.sent_requests
+    run.request_recorder = claimed.request_recorder
     return build_run_update(run, attempt=claimed.attempt, lease_owner=claimed.lease_owner, state=RunState.RUNNING)
 
 

@@ -38,7 +38,7 @@ def record_llm_call(update: RowUpdate[Run], model: ResolvedModel, result: Answer
     run = update.row
     owner = build_usage_owner(run)
     key = RequestKey(owner.step_number, owner.attempt)
-    sent = run.sent_requests.encode(key) if run.sent_requests is not None else None
+    sent = run.request_recorder.encode_current(key) if run.request_recorder is not None else None
     usage = record_call(owner, model, result, request=sent)
     update.set(
         input_tokens=run.input_tokens + usage.input_tokens,

@@ -127,7 +127,7 @@ def _requeue_or_end(
     kind = get_kind(run)
     kind.lock(run)
     run.refresh_from_db()
-    run.sent_requests = old_run.sent_requests
+    run.request_recorder = old_run.request_recorder
     update = build_run_update(run, state=RunState.RUNNING, attempt=old_run.attempt, lease_owner=old_run.lease_owner)
     if model is not None and error is not None:
         record_llm_call(update, model, error)

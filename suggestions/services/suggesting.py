@@ -16,7 +16,6 @@ from chats import services as chats
 from chats.models import Chat, Message
 from chats.permissions import ChatVerb, get_chat_for
 from common.errors import Code, Conflict, NotFound, build_duplicate_id_error
-from common.ids import new_id
 from common.quotas import check_quota
 from events import audit
 from events.publish import publish_workspace_list_changed
@@ -140,7 +139,6 @@ def _set_content(suggestion: Suggestion, content: SpecContent, base: AgentSpec) 
 def _store_suggestion(suggestion: Suggestion, message: Message, change: DiffRow) -> Suggestion:
     """Insert the suggestion, start its summary, and notify its reviewers."""
     suggestion.message_id = message.pk
-    suggestion.id = suggestion.id or new_id()
     start_summary(suggestion, suggestion.author, change)
     suggestion.save(force_insert=True)
     suggestion_changed.call(suggestion, "created", suggestion.author)

@@ -1,11 +1,11 @@
-"""Invite links: their number of uses, the role that they give, and when they are assert_refused."""
+"""Invite links: their number of uses, the role that they give, and when they are refused."""
 
 import pytest
 from django.db import transaction
 
 from chats import services as chats
 from chats.models import ChatActor, ChatLink
-from common.errors import Code, Invalid, NotFound
+from common.errors import Code, Invalid, NotFound, QuotaReached
 from events.models import AuditRecord
 from tests.api.test_rights import client_for, fingerprint
 from tests.concurrency import ConcurrentTransaction
@@ -156,6 +156,18 @@ def test_a_link_for_editors_works_once_and_one_for_suggesters_any_number_of_time
     for person in [*people, team.charlie]:
         chats.accept_link(person, second)
     assert ChatLink.objects.get(pk=one.pk).uses == 1
+
+
+def test_a_link_that_is_used_up_is_not_listed_and_does_not_count_for_the_quota(team, settings):
+    set_role(team, team.bob, "editor")
+    settings.QUOTAS = {**settings.QUOTAS, "links": 1}
+    _, token = make_link(team, "editor", creator=team.bob)
+    with pytest.raises(QuotaReached):
+        make_link(team, "editor", creator=team.bob)
+    chats.accept_link(make_person("dana"), token)
+    link, _ = make_link(team, "suggester", creator=team.bob)
+    path = f"workspaces/{team.workspace.id}/members/{team.bob.id}/links"
+    assert [row["id"] for row in client_for(team, "alice").ok("GET", path)["results"]] == [str(link.id)]
 
 
 def test_max_uses_can_be_set(team):

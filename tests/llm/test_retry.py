@@ -150,6 +150,17 @@ async def test_RUN20_after_the_pause_one_request_is_sent_and_its_success_ends_th
     assert breaker.failures == 0
 
 
+async def test_RUN20_a_wrong_request_after_the_pause_leaves_the_test_of_the_endpoint_to_the_next_one() -> None:
+    breaker, model = Breaker(), FailingModel(*[error() for _ in range(retry.MAX_FAILURES_IN_ROW)])
+    for _ in range(9):
+        await failure_of(build_retrying_model(model, breaker))
+    breaker.until = 0
+    model.errors.append(error("context", retryable=False))
+    assert (await failure_of(build_retrying_model(model, breaker))).code == "context"
+    assert await all_of(build_retrying_model(model, breaker)) == [ANSWER]
+    assert breaker.failures == 0
+
+
 async def test_RUN20_an_answer_counts_as_a_success_if_its_reader_stops_there() -> None:
     """As the loop does: failures that answers lie between are not failures in a row."""
     breaker, model = Breaker(), FailingModel(*[error() for _ in range(retry.MAX_FAILURES_IN_ROW - 1)])

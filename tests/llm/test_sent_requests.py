@@ -34,7 +34,7 @@ def store_all(
     recorder, stored = RequestRecorder(sections, secret), {}
     for number, request in enumerate(requests, 1):
         recorder.current, key = request, RequestKey(number, 1)
-        content = recorder.encode(key)
+        content = recorder.encode_current(key)
         assert content is not None
         stored[key] = content
         recorder.mark_stored(key)

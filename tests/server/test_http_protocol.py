@@ -123,6 +123,18 @@ async def test_MSG8_a_body_in_tiny_chunks_is_accepted(port):
     assert received.endswith(b"\r\n\r\n2710\r\n" + b"x" * 10_000 + b"\r\n0\r\n\r\n")
 
 
+async def test_MSG8_a_request_after_a_large_body_in_the_same_read_is_accepted(port):
+    size = limits.MAX_HEAD + 8_000
+    first = HEAD + f"Content-Length: {size}\r\n\r\n".encode() + b"x" * size
+    async with connect(port, first + b"GET /x?3 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n") as (
+        reader,
+        _,
+    ):
+        received = await read_to_end(reader)
+    assert received.count(b"HTTP/1.1 200 ") == 2
+    assert received.endswith(b"xxx\r\n0\r\n\r\n")
+
+
 async def test_MSG8_slow_bodies_occupy_no_thread(port):
     async with contextlib.AsyncExitStack() as lines:
         slow = [await lines.enter_async_context(connect(port, HEAD + b"Content-Length: 9\r\n\r\nx")) for _ in range(20)]

@@ -110,6 +110,27 @@ def test_only_the_output_schema_is_left_out_if_it_is_not_valid():
     assert operation.definition.output_schema is None
 
 
+def test_a_required_property_may_be_declared_in_another_part_of_the_schema():
+    base = {"type": "object", "properties": {"name": {"type": "string"}}}
+    body = {
+        "allOf": [{"$ref": "#/components/schemas/Base"}],
+        "properties": {"extra": {"type": "string"}, "id": {"readOnly": True}},
+        "required": ["name", "id"],
+    }
+    content = {"content": {"application/json": {"schema": body}}}
+    [operation] = list_of({"/p": {"put": {"requestBody": content}}}, components={"schemas": {"Base": base}})
+    assert schema_of(operation)["properties"]["body"]["required"] == ["name"]
+
+
+@pytest.mark.parametrize("keywords", [("items", "additionalProperties"), ("additionalProperties", "items")])
+def test_definitions_are_named_in_the_order_of_the_document_so_that_it_is_unchanged_when_read_again(keywords):
+    schemas = {"價格": {"type": "string"}, "城市": {"type": "integer"}}
+    body = {key: {"$ref": f"#/components/schemas/{name}"} for key, name in zip(keywords, ("價格", "城市"), strict=True)}
+    content = {"content": {"application/json": {"schema": body}}}
+    [operation] = list_of({"/p": {"put": {"requestBody": content}}}, components={"schemas": schemas})
+    assert schema_of(operation)["$defs"] == {"_": {"type": "string"}, "__": {"type": "integer"}}
+
+
 def test_what_3_0_says_in_its_own_way_is_written_as_json_schema():
     body = {
         "type": "object",

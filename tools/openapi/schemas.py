@@ -45,20 +45,22 @@ class SchemaBuilder:
         built: dict[str, Any] = {key: value for key, value in schema.items() if key in _PLAIN}
         if isinstance(text := schema.get("description"), str) and text.strip():
             built["description"] = remove_invisible(text).strip()[:MAX_DESCRIPTION]
-        for key in _ONE & schema.keys():
-            built[key] = self.build(schema[key])
-        for key in _MANY & schema.keys():
-            if isinstance(schema[key], list):
-                built[key] = [self.build(one) for one in schema[key]]
+        # In the order of the document, on which the names of the definitions depend.
+        for key, value in schema.items():
+            if key in _ONE:
+                built[key] = self.build(value)
+            elif key in _MANY and isinstance(value, list):
+                built[key] = [self.build(one) for one in value]
         if isinstance(properties := schema.get("properties"), dict):
-            # Not those of an input that only the server sends, nor those of an output that only the client sends.
-            built["properties"] = {
-                name: self.build(one)
+            # Those of an input that only the server sends, and those of an output that only the client sends.
+            skipped = {
+                name
                 for name, one in properties.items()
-                if not (isinstance(one, dict) and one.get(self._keyword_of_skipped) is True)
+                if isinstance(one, dict) and one.get(self._keyword_of_skipped) is True
             }
+            built["properties"] = {name: self.build(one) for name, one in properties.items() if name not in skipped}
             if isinstance(built.get("required"), list):
-                built["required"] = [name for name in built["required"] if name in built["properties"]]
+                built["required"] = [name for name in built["required"] if name not in skipped]
         return self._convert_30(built, schema) if self._document.is_30 else built
 
     def add_definitions(self, schema: dict[str, Any]) -> dict[str, Any]:

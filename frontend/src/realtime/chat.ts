@@ -271,6 +271,7 @@ function removeMissing(state: ChatState, frame: Subscribed): TablesBuilder {
   return next
 }
 
+/** Returns the lowest `seq` from which no message is missing; 0 if no older one exists. */
 function getFirstSeq(frame: Subscribed): number {
   if (!frame.has_older) return 0
   const seqs = frame.rows.filter(row => row.kind === 'message').map(row => row.seq)

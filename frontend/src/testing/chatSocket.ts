@@ -5,10 +5,17 @@ import { connection, resubscribe, startRealtime, stopRealtime } from '@/realtime
 
 type Subscribed = Extract<ServerFrame, { type: 'subscribed' }>
 
-/** Opens the socket and loads the chat `c` with these rows. `present`: the people who have the chat open. */
-export async function loadChat(rows: Subscribed['rows'], present: readonly string[] = []): Promise<void> {
+/**
+ * Opens the socket and loads the chat `c` with these rows. `present`: the people who have the chat open; `hasOlder`: whether
+ * there are older messages.
+ */
+export async function loadChat(
+  rows: Subscribed['rows'],
+  present: readonly string[] = [],
+  hasOlder = false,
+): Promise<void> {
   const build = (topic: string): Subscribed => ({
-    ...{ type: 'subscribed', topic, version: 1, snapshot: true, has_older: false, partials: [] },
+    ...{ type: 'subscribed', topic, version: 1, snapshot: true, has_older: hasOlder, partials: [] },
     rows,
     present: [...present],
   })

@@ -3318,7 +3318,8 @@ export interface components {
         };
         /**
          * @description An author of text in a draft: of a suggestion, or an agent that revised itself in a run for the person named `in_run_of`.
-         *     `title` is the note of the suggestion.
+         *     `id` is that of the suggestion or of the revision: a person with two suggestions is two contributors. `title` is the note of
+         *     the suggestion.
          */
         Contributor: {
             /** Format: uuid */

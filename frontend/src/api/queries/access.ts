@@ -1,4 +1,4 @@
-/** The access of outside programs to an agent: tokens, webhooks and deliveries. */
+/** How programs outside reach an agent: whether one answers for it, its tokens, webhooks and deliveries. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { rest, unwrap } from '../client'
 import type { BodyOf } from '../types'
@@ -52,7 +52,8 @@ export function useAccessChange<Result>(agentId: string) {
   })
 }
 
-export const setAccess = (agentId: string, runs_outside: boolean) =>
+/** Sets whether an outside program answers for the agent, instead of a model. */
+export const setRunsOutside = (agentId: string, runs_outside: boolean) =>
   unwrap(rest.PATCH('/api/v1/agents/{agent_id}/access', { params: agentAt(agentId), body: { runs_outside } }))
 
 export const createAgentToken = (agentId: string, body: BodyOf<'/api/v1/agents/{agent_id}/tokens', 'post'>) =>

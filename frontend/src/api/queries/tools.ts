@@ -124,10 +124,14 @@ interface Import {
   server: string | HttpServerInput
 }
 
-/** Imports operations of a document that was read. A new server is created first. */
-export const useImportOperations = (workspaceId: string) =>
+/**
+ * Imports operations of a document that was read. A new server is created first: `onServerCreated` gets its id, for another
+ * try if the import is refused.
+ */
+export const useImportOperations = (workspaceId: string, onServerCreated: (id: string) => void) =>
   useToolAction(workspaceId, async ({ jobId, operations, server }: Import) => {
     const id = typeof server === 'string' ? server : (await createServer(workspaceId, server)).id
+    if (server !== id) onServerCreated(id)
     return unwrap(
       rest.POST('/api/v1/tool-servers/{server_id}/operations', {
         params: { path: { server_id: id } },

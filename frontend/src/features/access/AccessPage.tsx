@@ -9,7 +9,7 @@ import {
   rotateWebhookSecret,
   sendDeliveryAgain,
   sendWebhookTest,
-  setAccess,
+  setRunsOutside,
   setWebhookEnabled,
   useAccess,
   useAccessChange,
@@ -49,7 +49,7 @@ export function AccessPage({ agentId, name }: { agentId: string; name: string })
                 checked={runs_outside}
                 onChange={event => {
                   const { checked } = event.target
-                  change.mutate(() => setAccess(agentId, checked), { onError: showError })
+                  change.mutate(() => setRunsOutside(agentId, checked), { onError: showError })
                 }}
               />
               <span>{t('access.runsOutside', { name })}</span>

@@ -66,8 +66,6 @@ it('lists a changed or added tool with its settings before and after', () => {
   expect(listFieldChanges(content(), off, t)).toEqual([
     { field: 'tool:web_fetch', before: 'on · retries = 1', after: 'off · retries = 1' },
   ])
-  expect(listFieldChanges(content(), more, t)).toEqual([
-    { field: 'tool:current_time', before: 'off', after: 'on · UTC' },
-  ])
+  expect(listFieldChanges(content(), more, t)).toEqual([{ field: 'tool:current_time', before: '–', after: 'on · UTC' }])
   expect(listFieldChanges(content(), content(), t)).toEqual([])
 })

@@ -56,13 +56,14 @@ export const listPageIds = (tool: Partial<ToolUse> | undefined): string[] => {
   return Array.isArray(ids) ? ids.map(String) : []
 }
 
-/** Describes a tool in one line: whether it is enabled, its settings and instructions. */
+/** Describes a tool in one line: whether it is enabled, its settings and instructions; `–` if the spec does not have it. */
 export function describeTool(
   tool: Partial<ToolUse> | undefined,
   t: Texts['t'],
   findFileName: FindFileName = () => undefined,
 ): string {
-  const settings = Object.entries(tool?.custom_config ?? {}).map(([name, value]) =>
+  if (!tool) return formatValue(tool)
+  const settings = Object.entries(tool.custom_config ?? {}).map(([name, value]) =>
     name === 'allowed_sub_agents' && Array.isArray(value)
       ? t('subAgents.mayCall', { names: value.map(handle => `@${handle}`).join(t('listJoin')) || '–' })
       : name === 'page_ids'
@@ -73,7 +74,7 @@ export function describeTool(
           }`
         : `${name} = ${formatValue(value)}`,
   )
-  const parts = [t(tool?.is_enabled ? 'toolIsOn' : 'toolIsOff'), ...settings.sort(), tool?.usage_instructions]
+  const parts = [t(tool.is_enabled ? 'toolIsOn' : 'toolIsOff'), ...settings.sort(), tool.usage_instructions]
   return parts.filter(Boolean).join(' · ')
 }
 

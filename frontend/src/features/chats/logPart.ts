@@ -1,6 +1,7 @@
 /** The loaded part of the log: the newest messages, or a range of older ones. */
 import { useCallback, useEffect, useState } from 'react'
 import { type MessagePage, type MessageRow, readNewerMessages, readOlderMessages } from '@/api'
+import { useLatest } from '@/lib/latest'
 import { type ChatState, chatState, indexOfSeq, prependOlderMessages, upsertRows, useChatSelector } from '@/realtime'
 
 interface Range {
@@ -63,10 +64,14 @@ export function useLogPart(chatId: string): LogPart {
     [chatId, startGeneration],
   )
 
+  // A page that comes after another part was opened, or after a reconnection has replaced the newest part, is left out.
+  const latestRange = useLatest(range)
+
   const loadOlder = useCallback(async () => {
-    const chat = chatState(chatId)
-    if (!(range ? range.hasOlder : chat.hasOlder)) return
-    const page = await readOlderMessages(chatId, range?.from ?? chat.firstLoadedSeq)
+    const { hasOlder, firstLoadedSeq } = chatState(chatId)
+    if (!(range ? range.hasOlder : hasOlder)) return
+    const page = await readOlderMessages(chatId, range?.from ?? firstLoadedSeq)
+    if (latestRange.current !== range || (!range && chatState(chatId).firstLoadedSeq !== firstLoadedSeq)) return
     if (!range) return prependOlderMessages(chatId, page.results, page.before !== null)
     upsertRows(chatId, page.results)
     setRange({ ...range, from: page.results[0]?.seq ?? range.from, hasOlder: page.before !== null })
@@ -75,6 +80,7 @@ export function useLogPart(chatId: string): LogPart {
   const loadNewer = useCallback(async () => {
     if (!range) return
     const page = await readNewerMessages(chatId, range.to)
+    if (latestRange.current !== range) return
     upsertRows(chatId, page.results)
     const to = page.results.at(-1)?.seq ?? range.to
     if (!reachesNewest(chatId, page)) return setRange({ ...range, to })

@@ -38,6 +38,25 @@ describe('the read cursor', () => {
     expect(saved).toEqual([9])
   })
 
+  it('is saved again if that failed, also after a long time, until the chat is left', async () => {
+    const saved: number[] = []
+    const fail: (() => void)[] = []
+    const cursor = createReadCursor(
+      5,
+      () => false,
+      seq => new Promise((_, reject) => void (saved.push(seq) && fail.push(() => reject(new Error('no network'))))),
+    )
+    cursor.moveTo(9)
+    await vi.advanceTimersByTimeAsync(5 * INTERVAL_MS)
+    fail.at(-1)?.()
+    await vi.advanceTimersByTimeAsync(INTERVAL_MS)
+    expect(saved).toEqual([9, 9])
+    cursor.leave()
+    fail.at(-1)?.()
+    await vi.advanceTimersByTimeAsync(10 * INTERVAL_MS)
+    expect(saved).toEqual([9, 9])
+  })
+
   it('is saved on leaving if it has not been sent', () => {
     const { cursor, sent, saved } = createTestCursor()
     cursor.moveTo(6)

@@ -27,9 +27,11 @@ export function createReadCursor(
   let sent = readSeq
   let reached = readSeq
   let timer: ReturnType<typeof setTimeout> | undefined
+  let hasLeft = false
   const saveReached = (seq: number) =>
     void save(seq).catch(() => {
       sent = Math.min(sent, seq - 1)
+      if (!hasLeft) timer ??= setTimeout(sendReached, INTERVAL_MS)
     })
   const sendReached = () => {
     timer = undefined
@@ -40,10 +42,12 @@ export function createReadCursor(
   }
   return {
     moveTo(seq) {
+      hasLeft = false
       reached = Math.max(reached, seq)
       if (reached > sent && timer === undefined) sendReached()
     },
     leave() {
+      hasLeft = true
       clearTimeout(timer)
       timer = undefined
       if (reached > sent) {

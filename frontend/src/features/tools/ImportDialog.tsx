@@ -140,7 +140,9 @@ function Form({ workspaceId, server, onClose }: FormProps) {
   const [changes, setChanges] = useState<Partial<HttpServerInput>>({})
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
   const readDocument = useReadOpenApiDocument(workspaceId)
-  const add = useImportOperations(workspaceId)
+  const [createdServerId, setCreatedServerId] = useState<string>()
+  const add = useImportOperations(workspaceId, setCreatedServerId)
+  const serverId = server?.id ?? createdServerId
   const job = readDocument.data
   const document = job?.document
   const problem = fileProblem ?? job?.message ?? null
@@ -151,6 +153,7 @@ function Form({ workspaceId, server, onClose }: FormProps) {
     setFileProblem(null)
     setChanges({})
     setChosen(new Set())
+    setCreatedServerId(undefined)
     readDocument.reset()
     add.reset()
   }
@@ -167,7 +170,7 @@ function Form({ workspaceId, server, onClose }: FormProps) {
     const operations = document.operations
       .filter(operation => chosen.has(operation.key))
       .map(({ key, name }) => ({ key, name }))
-    add.mutate({ jobId: job.id, operations, server: server?.id ?? input }, { onSuccess: onClose })
+    add.mutate({ jobId: job.id, operations, server: serverId ?? input }, { onSuccess: onClose })
   }
   return (
     <form className="col gap" onSubmit={handleSubmit}>
@@ -192,7 +195,7 @@ function Form({ workspaceId, server, onClose }: FormProps) {
               })
             }
           />
-          {server ? null : (
+          {serverId ? null : (
             <ServerFields
               {...httpTexts}
               input={input}

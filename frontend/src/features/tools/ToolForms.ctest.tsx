@@ -243,6 +243,35 @@ it('reads another document after one that cannot be read, and after one that was
   expect(jobs).toBe(3)
 })
 
+it('creates a server once, although its import is refused at first', async () => {
+  let tries = 0
+  requests = answerRequests(({ method, path }) => {
+    if (method === 'GET') return [200, page([])]
+    if (path.endsWith('/openapi-documents')) return [200, job]
+    if (path.endsWith('/http-servers')) return [200, { ...server, id: 'fares' }]
+    tries += 1
+    return tries === 1
+      ? [409, { error: { code: 'conflict', message: 'This name is taken.', hints: [] } }]
+      : [200, { ...server, id: 'fares' }]
+  })
+  const screen = await open(<ImportDialog {...shared} />)
+  await userEvent.fill(screen.getByLabelText('Document', { exact: true }).element(), 'openapi: 3.1.0')
+  await screen.getByRole('button', { name: 'Read', exact: true }).click()
+  const submit = screen.getByRole('button', { name: /^Add \d tool/ })
+  await expect.element(screen.getByLabelText('Base URL')).toBeVisible()
+  await submit.click()
+  await expect.element(screen.getByRole('alert')).toBeVisible()
+  expect(screen.getByLabelText('Base URL').elements()).toEqual([])
+  await submit.click()
+  await vi.waitFor(() => expect(onOpenChange).toHaveBeenCalledWith(false))
+  expect(listChanges(requests).map(([request]) => request)).toEqual([
+    'POST /workspaces/w/openapi-documents',
+    'POST /workspaces/w/http-servers',
+    'POST /tool-servers/fares/operations',
+    'POST /tool-servers/fares/operations',
+  ])
+})
+
 /** A dialog that stays mounted while it is closed, as on the page. */
 function Reopened({ children }: { children(props: { open: boolean; onOpenChange(open: boolean): void }): ReactNode }) {
   const [isOpen, setOpen] = useState(true)
