@@ -60,5 +60,5 @@ it('shows the former policy again, and why, if a choice is refused', async () =>
   await expect.element(select).toHaveValue('off')
   await answer(403)
   await expect.element(select).toHaveValue('auto')
-  await expect.element(screen.getByText("You can't do this here. An editor can.")).toBeVisible()
+  await expect.element(screen.getByText("You can't do this here. An editor can.", { exact: true })).toBeVisible()
 })
