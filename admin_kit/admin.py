@@ -14,7 +14,7 @@ from admin_kit.links import id_column, link_column
 from admin_kit.model_admin import ReadOnlyAdmin
 from events.models import AuditRecord
 
-ACTION = re.compile(r"[a-z]+\.[a-z_]+")
+ACTION = re.compile(r"[a-z_]+\.[a-z_]+")
 
 
 class DoneOrOpenedFilter(admin.SimpleListFilter):

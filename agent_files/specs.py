@@ -1,7 +1,6 @@
 """Read and write agents as YAML or JSON files. This module does not use the database."""
 
 import json
-import re
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -12,12 +11,12 @@ from pydantic_core import ErrorDetails
 from agents.specs.content import SpecContent
 from common.errors import AppError, Code, Invalid, TooLarge
 from common.text import MAX_DEPTH, to_storable_json
+from common.yaml_loader import JsonTypesLoader
 from events.rows import Avatar
 
 Format = Literal["yaml", "json"]
 MAX_FILE = 512_000
 """The size in bytes of the largest file that is read."""
-NUMBER_TAGS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 NOT_READABLE = "This file cannot be read as YAML or JSON."
 
 ProblemKind = Literal["missing", "unknown", "unfit", "syntax", "alias", "tag", "depth"]
@@ -115,7 +114,7 @@ def _load(text: str) -> Any:
         except ValueError:
             pass  # A YAML file may begin with a brace, too.
     _check_events(text)
-    return yaml.load(text, Loader=_JsonTypesLoader)
+    return yaml.load(text, Loader=JsonTypesLoader)
 
 
 def _check_events(text: str) -> None:
@@ -130,24 +129,6 @@ def _check_events(text: str) -> None:
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > MAX_DEPTH:
             raise _RefusedFeature("depth", "The file is nested too deeply.")
-
-
-def _exclude_base_60(pattern: re.Pattern[str]) -> re.Pattern[str]:
-    """Return the pattern of a YAML number without numbers in base 60, as parsing a long one takes minutes or overflows a float."""
-    return re.compile(rf"(?![^:]*:){pattern.pattern}", pattern.flags)
-
-
-class _JsonTypesLoader(yaml.CSafeLoader):
-    """A loader that reads dates and times of day (`1:30`) as text, because JSON has neither."""
-
-    yaml_implicit_resolvers = {
-        first: [
-            (tag, _exclude_base_60(pattern) if tag in NUMBER_TAGS else pattern)
-            for tag, pattern in resolvers
-            if tag != "tag:yaml.org,2002:timestamp"
-        ]
-        for first, resolvers in yaml.CSafeLoader.yaml_implicit_resolvers.items()
-    }
 
 
 class _BlockStyleDumper(yaml.SafeDumper):

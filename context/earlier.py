@@ -4,7 +4,7 @@ request, and important events. It is a part of the system text, so that no later
 It knows no run: `runs/runtime/history.py` calls it for a chat that does not fit, and never for another.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
@@ -70,9 +70,9 @@ class EarlierContext:
     vector_request: VectorRequest | None = None
     sections: tuple[Section, ...] = ()
 
-    def list_kept_entries(self, entries: Iterable[LogEntry], ids: Collection[UUID | None]) -> list[LogEntry]:
-        """Return the entries that are read in full: those from `kept_from` on, and those whose id or run is in `ids`."""
-        return [one for one in entries if one.seq >= self.kept_from or one.id in ids or one.run_id in ids]
+    def list_kept_entries(self, entries: Iterable[LogEntry], trigger_id: UUID | None, run_id: UUID) -> list[LogEntry]:
+        """Return the entries that are read in full: those from `kept_from` on, the trigger of the run, and those of the run."""
+        return [one for one in entries if one.seq >= self.kept_from or one.id == trigger_id or one.run_id == run_id]
 
     def with_size(self, *, turns: int, limit: int, limit_by: ContextLimit) -> "EarlierContext":
         """Return a copy whose facts have this number of turns and this limit of tokens; itself if it has no facts."""

@@ -19,8 +19,8 @@ MessageWake = Literal["auto", "nobody"]
 
 
 def _leave_out_null_defaults(schema: dict[str, Any]) -> None:
-    """Remove fields whose default is null from the required ones, among which `Row` has all fields: `dump_payload` leaves out a
-    field that is null."""
+    """Take the fields whose default is null out of the required ones, because `dump_payload` leaves out fields that are null. `Row`
+    lists each field as required."""
     fields = schema["properties"]
     if required := [name for name in schema.get("required", ()) if fields[name].get("default", ...) is not None]:
         schema["required"] = required

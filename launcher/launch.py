@@ -150,6 +150,7 @@ class Launcher:
             if self._signals:
                 child.kill()
         self._process_events()
+        self._check_for_signals()
         if child.returncode:
             raise StartError("The database cannot be reached or migrated; the lines above say why.")
         migrations.mark_applied()

@@ -54,7 +54,8 @@ def decide_approval(
     approval = get_approval_for(actor, approval_id, ApprovalVerb.DECIDE, lock=True)
     if approval.decision is not None or approval.expires_at <= now():
         raise _build_decided_error(approval)
-    if (decision == "answered") != (approval.question is not None) and decision != "refused":
+    is_question = approval.question is not None
+    if decision != "refused" and (decision == "answered") != is_question:
         raise Invalid("A question is answered or refused, a call is approved or refused.")
     decided = [approval]
     if decision == "answered":

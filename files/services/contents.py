@@ -77,11 +77,11 @@ def _store(file: File, found: dict[str, Any], *, state: FileState) -> None:
         stored.text_is_cut = found.get("is_cut", False)
         stored.width, stored.height, stored.pages = found.get("width"), found.get("height"), found.get("pages")
         stored.save()
-        if chat is None:
+        if chat is None or stored.posted_at is not None:
             publish_workspace_list_changed(stored.workspace_id, "files")
-        elif stored.posted_at is not None:
+        if stored.posted_at is not None:
             update_message(stored)
-        elif stored.uploaded_by_id is not None:
+        elif chat is not None and stored.uploaded_by_id is not None:
             publish_list_changed([stored.uploaded_by_id], "files")
 
 

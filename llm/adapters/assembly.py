@@ -45,16 +45,23 @@ class _CallBuilder:
     provider_id: str
     name: str = ""
     parts: list[str] = field(default_factory=list)
+    ends_with_brace: bool = False
     parse_attempts: int = 0
+
+    def add_arguments(self, part: str) -> None:
+        """Add the next part of the arguments, which may be empty or blank."""
+        self.parts.append(part)
+        if stripped := part.rstrip():
+            self.ends_with_brace = stripped.endswith("}")
 
     def has_complete_arguments(self) -> bool:
         """Return whether the arguments so far are a complete JSON object."""
-        if not self.parts or not self.parts[-1].rstrip().endswith("}") or self.parse_attempts >= MAX_PARSE_ATTEMPTS:
+        if not self.ends_with_brace or self.parse_attempts >= MAX_PARSE_ATTEMPTS:
             return False
         self.parse_attempts += 1
         try:
             json.loads("".join(self.parts))
-        except ValueError:
+        except (ValueError, RecursionError):
             return False
         return True
 
@@ -109,7 +116,7 @@ class Assembly:
         builder = self._call_builders[position]
         if not builder.name:
             builder.name, is_new = name, is_new or bool(name)
-        builder.parts.append(arguments)
+        builder.add_arguments(arguments)
         if not is_new and not arguments:
             return None
         return Chunk("arguments", arguments, index=position, name=builder.name if is_new else None)

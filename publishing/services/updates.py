@@ -160,8 +160,8 @@ def _update_chat(chat_id: UUID, agent: Actor, line: Message | None) -> None:
 @transaction.atomic
 def _notify_next_people(update: PendingUpdate) -> bool:
     """Notify the people of the next workspaces whom a version or a takedown concerns. The publisher comes first: a person is
-    notified in one workspace only, and only people of the publisher read who the actor is. The other workspaces follow in the
-    order of their ids. Return whether there are more."""
+    notified in one workspace only, and only the publisher's people are told who published it or took it down. The other
+    workspaces follow in the order of their ids. Return whether there are more."""
     agent, version = update.agent, update.version
     is_taken_down = agent.taken_down_at is not None
     # An agent that comes with the release has no listing; nobody is notified of a new profile.

@@ -73,7 +73,7 @@ class PreparedRun:
     file_ids: tuple[UUID, ...] = ()
     """The files that a sub-agent may read."""
     has_outside_texts: bool = False
-    """Whether the system text has knowledge pages or foreign texts of the memory, or a tool is described outside the workspace."""
+    """Whether the system text has pages or texts of others in the memory, or a tool is described outside the workspace."""
     sections: tuple[Section, ...] = ()
     """The parts of the system text, in their order."""
 

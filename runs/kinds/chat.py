@@ -171,7 +171,7 @@ class ChatRun(RunKind):
         resolved = replace(resolved, replaced=replaced_model)
         endpoint, model = resolved.endpoint, resolved.name
         can_see = can_see_images(endpoint, model)
-        # Found tools have theirs in their schemas.
+        # Those of tools that are found by `find_tools` are in their schemas.
         instructions = {tool.tool.name: tool.instructions for tool in list_offered_tools(tools, ())}
         limit, limit_by = find_context_limit(endpoint, model, workspace.context_max_tokens, content.context.max_tokens)
         read = self.read_conversation(run, content.prompt, instructions, limit, can_see)
@@ -187,7 +187,7 @@ class ChatRun(RunKind):
         if run.earlier_context is not None and run.earlier_context.text:
             system = f"{system}\n\n{run.earlier_context.text}"
             budget = get_context_budget(endpoint, model, max_answer, system, schemas, limit, factor)
-            entries = run.earlier_context.list_kept_entries(entries, {read.trigger_id, run.id})
+            entries = run.earlier_context.list_kept_entries(entries, read.trigger_id, run.id)
         transcript = build_transcript(
             entries,
             system=system,
@@ -199,7 +199,7 @@ class ChatRun(RunKind):
             can_see_images=can_see,
             waiting_calls=find_waiting_calls_of_others(run, entries),
         )
-        run.has_outside_texts = bool(pages) or memory.has_texts_of_others
+        run.has_outside_texts = bool(pages) or memory.has_texts_of_others  # these may repeat texts from outside
         run.has_outside_texts |= has_descriptions_from_outside(tools, run.workspace_id)
         sections = [Section("prompt", content.prompt.strip()), Section("pages", pages.strip())]
         sections.append(Section("memory", memory.text, memory.chat_ids))

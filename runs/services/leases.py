@@ -53,7 +53,7 @@ def extend_leases(owner: str, run_ids: Sequence[UUID]) -> dict[UUID, Run]:
 @transaction.atomic
 def requeue_run(run: Run, model: ResolvedModel | None = None, error: LLMError | None = None) -> None:
     """Put a run of this process in the queue again and dispatch it, or end it if a stop was requested; no crash is counted (RUN6).
-    `error`: the usage of the request to the model that was under way, which gets an entry in the ledger. Raises `LeaseLost`."""
+    `model`, `error`: of the request under way, whose usage (`error.usage`) gets an entry in the ledger. Raises `LeaseLost`."""
     dispatch_next_run(run.concurrency_key)
     _requeue_or_end(run, model=model, error=error)
 

@@ -36,6 +36,7 @@ def test_an_operator_sets_a_policy_by_a_form_and_the_earlier_one_remains(environ
         environment.operator,
     )
     record = AuditRecord.objects.get(action="llm_policy.set", object_id=second.pk)
+    assert str(record.pk) in environment.client.get(build_path(AuditRecord), {"q": "llm_policy.set"}).content.decode()
     assert (record.actor, record.facts["allowed_providers"]) == (environment.operator, ["openai", "mistral"])
     assert environment.client.post(build_path(LLMPolicy, first.pk, "change"), {}).status_code == 403
     assert environment.client.post(build_path(LLMPolicy, first.pk, "delete"), {"post": "yes"}).status_code == 403

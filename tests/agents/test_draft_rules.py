@@ -161,7 +161,8 @@ def test_EDIT3_an_operator_releases_a_lock_with_an_audit_record_and_a_message(te
     assert [call[1:] for call in lock_lost_calls] == [(team.bob, operator)]
     message = Message.objects.get(type="LOCK_RELEASED")
     assert message.payload["actor_name"] == "Olga"
-    assert AuditRecord.objects.filter(action="draft.released", object_id=draft.id, actor_id=operator.id).exists()
+    record = AuditRecord.objects.get(action="draft.released", object_id=draft.id, actor_id=operator.id)
+    assert record.workspace_id == team.workspace.id
 
 
 def test_lock_lost_is_called_if_another_person_ends_a_lock_and_not_if_the_holder_does(team, lock_lost_calls):

@@ -332,6 +332,15 @@ def test_a_file_that_cannot_be_read_says_so(team, upload):
     assert Message.objects.get(pk=file.id).payload["state"] == "failed"
 
 
+def test_the_list_of_files_is_read_again_when_a_posted_file_has_been_read(team, upload, monkeypatch):
+    file = upload(samples.make_pdf("x"), "paper.pdf")
+    files.post_file(team.bob, file.id)
+    changed = []
+    monkeypatch.setattr(contents, "publish_workspace_list_changed", lambda *args: changed.append(args))
+    files.read_contents(file.id)
+    assert changed == [(team.workspace.id, "files")]
+
+
 def test_a_file_whose_task_was_lost_is_read_later(upload, monkeypatch):
     sent = []
     monkeypatch.setattr(contents, "send_task_now", lambda name, arguments: sent.append((name, arguments)))

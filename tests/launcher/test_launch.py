@@ -269,6 +269,8 @@ def test_RUN6_no_process_is_left_when_the_start_is_ended_during_the_migrations()
     assert stack.stop() == 1
     assert time.monotonic() - began < 10  # Less than an orderly end of web and worker may take.
     assert not [child for child in children if is_alive(child)]
+    assert "Stopped before it was ready." in stack.log
+    assert "cannot be reached or migrated" not in stack.log
     stack.__exit__()
 
 

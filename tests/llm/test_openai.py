@@ -140,6 +140,30 @@ def test_RUN12_calls_with_one_index_are_distinguished_by_their_ids() -> None:
     assert [call.arguments for call in stream.assembly.build_calls()] == ['{"n": 1}', '{"n": 2}', '{"n": 3}']
 
 
+@pytest.mark.parametrize("blank", ["", "\n"])
+def test_RUN12_a_blank_part_after_complete_arguments_does_not_join_the_next_call_to_them(blank: str) -> None:
+    _, stream = read(
+        frames(
+            {"tool_calls": [{"index": 0, "function": {"name": "a", "arguments": "{}"}}]},
+            {"tool_calls": [{"index": 0, "function": {"arguments": blank}}]},
+            {"tool_calls": [{"index": 0, "function": {"name": "b", "arguments": "{}"}}]},
+            finish="tool_calls",
+        )
+    )
+    assert [(call.name, call.arguments.strip()) for call in stream.assembly.build_calls()] == [("a", "{}"), ("b", "{}")]
+
+
+def test_arguments_that_are_nested_too_deeply_are_not_complete() -> None:
+    _, stream = read(
+        frames(
+            {"tool_calls": [{"index": 0, "function": {"name": "a", "arguments": "[" * 100_000 + "}"}}]},
+            {"tool_calls": [{"index": 0, "function": {"name": "b", "arguments": "{}"}}]},
+            finish="tool_calls",
+        )
+    )
+    assert [call.name for call in stream.assembly.build_calls()] == ["a"]
+
+
 def test_a_delta_with_thinking_text_and_a_call_is_read_as_a_whole() -> None:
     call = {"index": 0, "id": "a", "function": {"name": "x", "arguments": "{}"}}
     chunks, stream = read(frames({"reasoning": "Hm.", "content": "I look.", "tool_calls": [call]}, finish="tool_calls"))

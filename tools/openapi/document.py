@@ -13,6 +13,7 @@ import yaml
 from pydantic_core import from_json
 
 from common.text import remove_invisible, to_storable
+from common.yaml_loader import JsonTypesLoader
 from events.rows import AuthScheme
 
 MAX_BYTES = 2 * 1024 * 1024
@@ -29,8 +30,8 @@ class InvalidDocument(ValueError):
     """The document cannot be read; the message is for the editor."""
 
 
-class _Loader(yaml.CSafeLoader):
-    """Loads YAML as JSON: a date stays a text. Long numbers are refused: the time for a number of the base 60 is quadratic."""
+class _Loader(JsonTypesLoader):
+    """A loader that refuses long numbers."""
 
     def construct_number(self, node: yaml.ScalarNode) -> int | float:
         if len(node.value) > MAX_NUMBER_CHARACTERS:
@@ -40,10 +41,6 @@ class _Loader(yaml.CSafeLoader):
         return number
 
 
-_Loader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
-    for first, resolvers in yaml.CSafeLoader.yaml_implicit_resolvers.items()
-}
 for _tag in ("int", "float"):
     _Loader.add_constructor(f"tag:yaml.org,2002:{_tag}", _Loader.construct_number)
 
@@ -170,7 +167,8 @@ def _parse(text: str) -> object:
             if depth > MAX_DEPTH:
                 raise InvalidDocument("It is nested too deeply.")
         return yaml.load(text, Loader=_Loader)  # a subclass of the safe loader
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
+    # A value that its tag does not fit raises other errors than `YAMLError`: `!!bool maybe`.
+    except (yaml.YAMLError, RecursionError, ValueError, LookupError, AttributeError) as error:
         if isinstance(error, InvalidDocument):
             raise
         raise InvalidDocument("It is neither JSON nor YAML.") from error

@@ -155,7 +155,7 @@ def _find_addressed_agents(
     has_run: bool,
 ) -> list[tuple[Actor, MemoryScope, RefusalReason | None]]:
     """Return the agents that a message addresses, each with the scope of its memory, and the reason why it cannot be woken, or
-    null.
+    null. `has_run`: the message was posted by a run of its author, not by a person or an outside program.
     """
     is_like_person = not author.is_agent or chat.is_between_agents
     answered_id = answered.author_id if answered else None

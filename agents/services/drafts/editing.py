@@ -248,6 +248,7 @@ def _prepare_replacement(
     update = RowUpdate(draft)
     if draft.is_locked and not (lock and draft.lock_holder_id == actor.id):
         raise locking.build_locked_error(draft)
+    # A lock that has expired keeps its holder and its waiters until somebody writes, or the sweeper notifies them.
     if not draft.is_locked and lock:
         locking.restart_waitlist(update, actor)
     elif not draft.is_locked:

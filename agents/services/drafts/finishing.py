@@ -126,13 +126,13 @@ def release_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int 
             return draft
     else:
         check_operator(actor, Draft)
-        chats.lock_chat(chat_id)
+        chat = chats.lock_chat(chat_id)
         found = find_draft(chat_id, agent_id, lock=True)
         if found is None or found.lock_holder_id is None:
             raise Conflict(gettext("This draft is not locked."), code=Code.DRAFT_NOT_LOCKED)
         draft, agent = found, found.agent
         locking.call_lock_lost(draft, actor)
-        audit.record(actor, "draft.released", object_id=draft.id)
+        audit.record(actor, "draft.released", workspace_id=chat.workspace_id, object_id=draft.id)
     message = chats.build_system_message(chat_id, "LOCK_RELEASED", actor=actor, target=agent)
     chats.save_changes(chat_id, [message, locking.release_lock(RowUpdate(draft), actor)])
     return draft

@@ -63,7 +63,7 @@ def claim_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, content: SpecCon
     if content is not None:
         update.set(written=content.as_json(), updated_by=actor, updated_at=now())
     chats.save_changes(draft.chat_id, changes)
-    audit.record(actor, "draft.claimed", object_id=draft.id)
+    audit.record(actor, "draft.claimed", workspace_id=chat.workspace_id, object_id=draft.id)
     return draft
 
 

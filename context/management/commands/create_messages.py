@@ -11,7 +11,7 @@ from context.seeding import MAX_FACTS, build_facts, create_messages
 
 
 class Command(BaseCommand):
-    help = "Append many messages in English and Chinese to a chat, by the names of its participants."
+    help = "Append many messages in English and Chinese to a chat, in the names of its participants."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--chat", type=UUID, required=True, help="The id of the chat.")
@@ -22,7 +22,8 @@ class Command(BaseCommand):
             default=0,
             nargs="?",
             const=50,
-            help=f"So many of the messages (50; at most {MAX_FACTS}) are facts. Their questions are printed as JSON.",
+            help=f"How many of the messages are facts: none by default, 50 without a number, at most {MAX_FACTS}. "
+            "Their questions are printed as JSON.",
         )
         parser.add_argument("--seed", type=int, default=1, help="Another number makes other messages.")
 

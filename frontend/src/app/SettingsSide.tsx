@@ -21,6 +21,7 @@ import { type KeyboardEvent, useRef, useState } from 'react'
 import { useMembers, useToolServers } from '@/api'
 import { useActions } from '@/lib/actions'
 import { cx } from '@/lib/cx'
+import { isComposing } from '@/lib/keys'
 import { type PlainTextKey, useTexts } from '@/lib/language'
 import buttonStyles from '@/ui/Button.module.css'
 import blocks from '@/ui/blocks.module.css'
@@ -130,6 +131,7 @@ export function SettingsList() {
           value={query}
           onChange={event => setQuery(event.target.value)}
           onKeyDown={event => {
+            if (isComposing(event)) return
             if (event.key === 'Escape') setQuery('')
             moveFocus(event)
           }}

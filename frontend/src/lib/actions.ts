@@ -15,7 +15,10 @@ interface Action {
   about?: PlainTextKey
   /** Its row in the keys dialog, which several actions may share. */
   help?: PlainTextKey
-  /** In the notation of tinykeys. Keys that work only inside one control (composer, log, editor) are bound by that control. */
+  /**
+   * In the notation of tinykeys. Keys of one control (composer, log, editor) are here for the list of keys alone: the control
+   * binds them, and no component runs them by `useActions`.
+   */
   keys: readonly string[]
   /** Whether the key applies; by default always. Single letters never apply in a field or a dialog. */
   when?(event: KeyboardEvent): boolean

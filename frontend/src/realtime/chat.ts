@@ -278,6 +278,7 @@ function getFirstSeq(frame: Subscribed): number {
   return seqs.length > 0 ? Math.min(...seqs) : frame.version + 1
 }
 
+/** Returns the streaming texts after a reply to `subscribe`: those of the reply, and known ones of runs that it still has. */
 function updateStreaming(state: ChatState, frame: Subscribed, tables: Tables): ChatState['streaming'] {
   const streaming = new Map<string, readonly StreamingText[]>()
   for (const [runId, texts] of state.streaming) if (tables.runs.has(runId)) streaming.set(runId, texts)

@@ -1,6 +1,7 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
 import { rest, unwrap } from '../client'
 import type { NoteRow } from '../types'
+import { useAction } from './action'
 import { keys } from './keys'
 import { buildPageQuery } from './pages'
 
@@ -48,6 +49,15 @@ export const useHistory = (workspaceId: string, agentId: string) =>
     getNextPageParam: page => page.next,
   })
 
+export function useClearHistory(workspaceId: string, agentId: string) {
+  const client = useQueryClient()
+  return useAction({
+    mutationFn: () =>
+      unwrap(rest.POST('/api/v1/agents/{agent_id}/history/clear', { params: { path: { agent_id: agentId } } })),
+    onSettled: () => client.invalidateQueries({ queryKey: keys.agentMemory(workspaceId, agentId) }),
+  })
+}
+
 /** Actions on the memory of an agent; each reads it again. Raise `ApiError`. */
 export function useMemoryActions(workspaceId: string, agentId: string) {
   const client = useQueryClient()
@@ -89,8 +99,6 @@ export function useMemoryActions(workspaceId: string, agentId: string) {
       ),
     restoreNote: (id: string) =>
       after(unwrap(rest.POST('/api/v1/notes/{note_id}/restore', { params: { path: { note_id: id } } }))),
-    clearHistory: () =>
-      after(unwrap(rest.POST('/api/v1/agents/{agent_id}/history/clear', { params: { path: { agent_id: agentId } } }))),
     undoClearing: (id: string) =>
       after(unwrap(rest.POST('/api/v1/clearings/{clearing_id}/undo', { params: { path: { clearing_id: id } } }))),
   }

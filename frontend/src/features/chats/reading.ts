@@ -58,7 +58,7 @@ export function useReading({ chatId, listedChat, messages, from, hasOlder, me, o
   const after = unread?.after ?? null
   const isBeforeLoadedPart = after !== null && hasOlder && from > after + 1
   const firstUnreadPage = useFirstPage(chatId, isBeforeLoadedPart && !hasSeenUnread ? after : null)
-  const hasGap = isBeforeLoadedPart && !reaches(firstUnreadPage, from)
+  const hasGap = isBeforeLoadedPart && !isStartLoaded(firstUnreadPage, from)
   const loaded = hasGap ? undefined : listUnread(messages, after, me)[0]
   /** Whether there are no new messages, or the first one has been visible. */
   const isCaughtUp = unread !== null && (hasSeenUnread || !(hasGap || loaded))
@@ -98,7 +98,7 @@ const listUnread = (messages: readonly MessageRow[] | undefined, after: number |
   after === null || !messages ? [] : messages.filter(row => row.seq > after && isUnread(row, me))
 
 /** Returns whether the loaded part of the log includes the start of a page. */
-const reaches = (page: MessagePage | null, from: number) => page !== null && from <= (page.results[0]?.seq ?? 0)
+const isStartLoaded = (page: MessagePage | null, from: number) => page !== null && from <= (page.results[0]?.seq ?? 0)
 
 /** Reads the first page of new messages if it is before the loaded part of the log. */
 function useFirstPage(chatId: string, after: number | null): MessagePage | null {

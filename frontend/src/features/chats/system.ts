@@ -83,6 +83,7 @@ export function buildSystemText(row: SystemMessageRow, getName: GetName, formatL
     quote: isNewSuggestion || row.type === 'SUGGESTION_REJECTED' ? (about.note ?? '') : '',
     suggestionId: about.suggestion_id ?? null,
     publicAgentId: findPublicAgent(row),
+    // An agent (`via`) or a merge has written the draft, so a person is to review it.
     draftOf: about.via || row.type === 'DRAFT_MERGED' ? (about.target_id ?? null) : null,
     summary: isNewSuggestion ? getSummary(about) : null,
   }

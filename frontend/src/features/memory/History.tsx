@@ -1,6 +1,5 @@
 import { useState } from 'react'
-import { type HistoryEntryRow, type MemoryRow, useHistory, useMemoryActions } from '@/api'
-import { useAsyncAction } from '@/lib/asyncAction'
+import { type HistoryEntryRow, type MemoryRow, useClearHistory, useHistory, useMemoryActions } from '@/api'
 import { cx } from '@/lib/cx'
 import { getErrorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
@@ -78,15 +77,16 @@ interface ClearingProps {
 function Clearing({ name, workspaceId, memory }: ClearingProps) {
   const { t } = useTexts()
   const [isAsking, setAsking] = useState(false)
-  const { clearHistory, undoClearing } = useMemoryActions(workspaceId, memory.agent_id)
-  const { busy, run } = useAsyncAction()
+  const { undoClearing } = useMemoryActions(workspaceId, memory.agent_id)
+  const clearHistory = useClearHistory(workspaceId, memory.agent_id)
   const showError = (error: unknown) => showToast(getErrorText(error))
   const undo = (id: string) => void undoClearing(id).catch(showError)
   const clear = () =>
-    run(async () => {
-      const clearing = await clearHistory().catch(showError)
-      setAsking(false)
-      if (clearing) showToast(t('memory.cleared', { name }), { label: t('memory.undo'), run: () => undo(clearing.id) })
+    clearHistory.mutate(undefined, {
+      onSuccess: clearing =>
+        showToast(t('memory.cleared', { name }), { label: t('memory.undo'), run: () => undo(clearing.id) }),
+      onError: showError,
+      onSettled: () => setAsking(false),
     })
   const { clearing } = memory
   return (
@@ -110,8 +110,8 @@ function Clearing({ name, workspaceId, memory }: ClearingProps) {
         title={t('memory.clearTitle', { name })}
         description={t('memory.clearEffects')}
         action={t('memory.clear')}
-        busy={busy ? t('memory.clearing') : null}
-        onConfirm={() => void clear()}
+        busy={clearHistory.isPending ? t('memory.clearing') : null}
+        onConfirm={clear}
       >
         {memory.hidden_entries > 0 ? <p>{t('memory.clearHidden', { count: memory.hidden_entries })}</p> : null}
       </ConfirmDialog>

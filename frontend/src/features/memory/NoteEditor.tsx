@@ -3,6 +3,7 @@ import type { NoteRow } from '@/api'
 import { useAsyncAction } from '@/lib/asyncAction'
 import { cx } from '@/lib/cx'
 import { getErrorText } from '@/lib/errors'
+import { isComposing } from '@/lib/keys'
 import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
 import fieldStyles from '@/ui/Field.module.css'
@@ -29,23 +30,22 @@ export function NoteEditor({ note, chats, onSave, onClose }: NoteEditorProps) {
     note ? (note.scope === 'workspace' ? EVERYWHERE : (note.chat_id ?? EVERYWHERE)) : (chats[0]?.id ?? EVERYWHERE),
   )
   const [stored, setStored] = useState<NoteRow | null>(null)
-  const [error, setError] = useState('')
-  const { busy, run } = useAsyncAction()
+  const { busy, error, run } = useAsyncAction()
+  const newer = findStoredNote(error)
   const options = note ? (note.chat_id ? [{ id: note.chat_id, title: note.chat_title }] : []) : chats
   const save = () =>
     run(async () => {
-      setError('')
       try {
         const isEverywhere = where === EVERYWHERE
         await onSave(text.trim(), isEverywhere ? 'workspace' : 'chat', isEverywhere ? null : where, stored)
-        onClose()
       } catch (problem) {
-        const newer = findStoredNote(problem)
-        setStored(newer)
-        setError(newer ? t('memory.changedMeanwhile', { text: newer.text }) : getErrorText(problem))
+        setStored(before => findStoredNote(problem) ?? before)
+        throw problem
       }
+      onClose()
     })
   const handleKey = (event: KeyboardEvent) => {
+    if (isComposing(event)) return
     if (event.key === 'Escape') onClose()
     if (event.key === 'Enter' && (event.metaKey || event.ctrlKey) && text.trim()) void save()
   }
@@ -72,7 +72,7 @@ export function NoteEditor({ note, chats, onSave, onClose }: NoteEditorProps) {
         />
         {error ? (
           <p className="no sm" role="alert">
-            {error}
+            {newer ? t('memory.changedMeanwhile', { text: newer.text }) : getErrorText(error)}
           </p>
         ) : null}
         <div className="row spread wrap">

@@ -47,6 +47,19 @@ it('reads the file of the URL that is on none of the loaded pages', async () => 
   await expect.element(screen.getByText(MISSING)).not.toBeInTheDocument()
 })
 
+it.each([
+  ['waiting', 'being read…'],
+  ['failed', "can't be read"],
+  ['ready', 'There is no text in this file.'],
+])('says why the text of a file that is %s is empty', async (state, text) => {
+  answerByPath({
+    [`GET ${LIST}`]: page([{ ...file('new', 'new.pdf'), kind: 'document', content_type: 'application/pdf', state }]),
+    'GET /files/new/text': { text: '', is_cut: false, state },
+  })
+  const screen = await render(withQueries(<Files initial="new" />))
+  await expect.element(screen.getByText(text, { exact: true })).toBeVisible()
+})
+
 it('reads no file that the list has', async () => {
   const requests = answerByPath({ [`GET ${LIST}`]: page([file('new', 'new.png')]) })
   const screen = await render(withQueries(<Files initial="new" />))

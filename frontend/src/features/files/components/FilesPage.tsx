@@ -313,6 +313,8 @@ function FileDetail({ row, workspace, remove, renderPlace, onClose }: FileDetail
   )
 }
 
+const noText = { waiting: 'files.reading', failed: 'files.unreadable', ready: 'files.noText' } as const
+
 /** The text that agents read of a file. */
 function FileText({ workspaceId, id }: { workspaceId: string; id: string }) {
   const { t } = useTexts()
@@ -321,7 +323,7 @@ function FileText({ workspaceId, id }: { workspaceId: string; id: string }) {
     <>
       <h3>{t('files.text')}</h3>
       {text.data ? (
-        <pre className={styles.text}>{text.data.text || t('files.noText')}</pre>
+        <pre className={styles.text}>{text.data.text || t(noText[text.data.state])}</pre>
       ) : (
         <Loading query={text} lines={6} />
       )}

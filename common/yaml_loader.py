@@ -1,0 +1,29 @@
+"""YAML as JSON has it."""
+
+import re
+
+import yaml
+
+_TAG = "tag:yaml.org,2002:"
+
+
+def _narrow(tag: str, pattern: re.Pattern[str]) -> re.Pattern[str]:
+    """Return the pattern of the plain texts that stand for a value of this type."""
+    match tag.removeprefix(_TAG):
+        case "bool":
+            return re.compile(r"(?:true|True|TRUE|false|False|FALSE)\Z")
+        case "int" | "float":
+            return re.compile(rf"(?![^:]*:){pattern.pattern}", pattern.flags)
+    return pattern
+
+
+class JsonTypesLoader(yaml.CSafeLoader):
+    """A loader that reads dates, times of day (`1:30`) and words such as `no` and `on` as text, because JSON does so.
+
+    A number in base 60, as YAML 1.1 reads `1:30`, could also take minutes to parse, or overflow a float.
+    """
+
+    yaml_implicit_resolvers = {
+        first: [(tag, _narrow(tag, pattern)) for tag, pattern in resolvers if tag != f"{_TAG}timestamp"]
+        for first, resolvers in yaml.CSafeLoader.yaml_implicit_resolvers.items()
+    }
