@@ -56,7 +56,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         return Actor(kind=Kind.HUMAN, is_active=True)
 
     def save_user(self, request: HttpRequest, user: Actor, form: Any, commit: bool = True) -> Actor:
-        """Fill in the person from the form and save it. A person's user name equals their handle (`human_is_global_and_known`)."""
+        """Fill in and save the person. A person's user name equals their handle (constraint `human_is_global_and_known`)."""
         fields = form.cleaned_data
         user.email = fields["email"].lower()
         user.name = normalize_name(fields.get("name") or "") or user.email.partition("@")[0]

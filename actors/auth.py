@@ -44,11 +44,11 @@ class PeopleBackend(AuthenticationBackend):  # type: ignore[misc]  # allauth has
         return PERSON.first(user_id)
 
 
-def find_viewing(session: Mapping[str, Any] | SessionBase, operator: Any) -> Viewing | None:
-    """Return the viewing that an operator has started in this session, while it has an effect; null if there is none."""
+def find_viewing(session: Mapping[str, Any] | SessionBase, user: Any) -> Viewing | None:
+    """Return the viewing that the user has started as an operator in this session; null if none has an effect."""
     viewing_id = session.get(VIEWING_KEY)
     found = list_viewings([viewing_id]) if viewing_id else []
-    return next((viewing for viewing in found if viewing.operator_id == operator.pk), None)
+    return next((viewing for viewing in found if viewing.operator_id == user.pk), None)
 
 
 def list_viewings(ids: Collection[Any]) -> list[Viewing]:
@@ -69,14 +69,14 @@ def build_viewing_error() -> Forbidden:
     )
 
 
-def get_acting_person(request: Request, session: SessionBase, operator: Any) -> tuple[Any, Viewing | None]:
-    """Return the person as whom a session acts, and the viewing if an operator views as another person in it.
+def get_acting_person(request: Request, session: SessionBase, user: Any) -> tuple[Any, Viewing | None]:
+    """Return the person as whom the user of a session acts: the user or, in a viewing, another person. Return the viewing, too.
 
     Raises `Forbidden` (`viewing`) for a request that could change something, except the request that ends the viewing.
     """
-    viewing = find_viewing(session, operator)
+    viewing = find_viewing(session, user)
     if viewing is None:
-        return operator, None
+        return user, None
     view = (request.parser_context or {}).get("view")
     if request.method not in SAFE_METHODS and not getattr(view, "ends_viewing", False):
         raise build_viewing_error()
@@ -95,8 +95,8 @@ class BrowserSession(SessionAuthentication):
         if found is None:
             return None
         person, viewing = get_acting_person(request, request._request.session, found[0])
-        named = request.META.get("HTTP_X_ATELIER_PERSON")
-        return None if named and named != str(person.pk) else (person, viewing)
+        expected = request.META.get("HTTP_X_ATELIER_PERSON")
+        return None if expected and expected != str(person.pk) else (person, viewing)
 
     def authenticate_header(self, request: Request) -> str:
         return "Session"
@@ -109,8 +109,9 @@ class AppSession(XSessionTokenAuthentication):  # type: ignore[misc]  # allauth 
         found = super().authenticate(request)
         if found is None:
             return None
-        person, viewing = get_acting_person(request, found[1], found[0])
-        return person, viewing or found[1]
+        user, session = found
+        person, viewing = get_acting_person(request, session, user)
+        return person, viewing or session
 
     def authenticate_header(self, request: Request) -> str:
         return "X-Session-Token"

@@ -24,7 +24,7 @@ Next = Callable[[HttpRequest], HttpResponseBase]
 
 
 class AllauthMiddleware:
-    """Throttle anonymous requests to allauth, refuse changes during a viewing and unstorable texts, and give refusals our form."""
+    """Throttle anonymous requests to allauth, refuse changes in a viewing and unstorable texts, and return our errors."""
 
     def __init__(self, get_response: Next) -> None:
         self._next = get_response

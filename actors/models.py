@@ -104,7 +104,7 @@ class Actor(Identified, WithRevision, AbstractBaseUser, PermissionsMixin):
     status = models.CharField(_("status"), max_length=12, choices=AgentStatus.choices, default=AgentStatus.READY)
     accepts_tasks = models.BooleanField(_("accepts tasks"), default=True)
     role = models.CharField(_("role"), max_length=80, blank=True, default="")
-    # The agent to which this one reports, of the same workspace; never itself or one that reports to it (`agents/services/tree.py`)
+    # The agent of the same workspace to which this agent reports; never itself or an agent below it (`agents/services/tree.py`).
     parent = models.ForeignKey(
         "self", verbose_name=_("parent"), null=True, blank=True, on_delete=models.SET_NULL, related_name="children"
     )
@@ -232,8 +232,8 @@ class Actor(Identified, WithRevision, AbstractBaseUser, PermissionsMixin):
 
     def _get_session_auth_hash(self, secret: str | None = None) -> str:
         """Return the hash that a session must have: it depends on the password and on `session_epoch`."""
-        stamp: str = super()._get_session_auth_hash(secret=secret)  # type: ignore[misc]  # not in the stubs
-        return f"{stamp}.{self.session_epoch}" if self.session_epoch else stamp
+        digest: str = super()._get_session_auth_hash(secret=secret)  # type: ignore[misc]  # not in the stubs
+        return f"{digest}.{self.session_epoch}" if self.session_epoch else digest
 
     def get_full_name(self) -> str:
         return self.name
@@ -294,7 +294,7 @@ class Viewings(models.QuerySet["Viewing"]):
     """The query set of viewings."""
 
     def running(self) -> "Viewings":
-        """Return those that have an effect, if their operators still may view (`list_viewings`)."""
+        """Return the viewings that have not ended. `list_viewings` also checks the right of their operators."""
         return self.filter(
             ended_at=None, ends_at__gt=now(), operator__is_active=True, operator__is_staff=True, person__is_active=True
         ).select_related("operator", "person")
@@ -303,8 +303,8 @@ class Viewings(models.QuerySet["Viewing"]):
 class Viewing(Identified):
     """An operator sees the web app as a person sees it, and can change nothing (SEC45).
 
-    It has an effect until `ended_at` or `ends_at`, in the session of the operator that has its id. `ended_by`: null if the time was
-    over.
+    A viewing has an effect until `ended_at` or `ends_at`, in the operator's session that contains its id (`VIEWING_KEY`).
+    `ended_by`: null if its time was over.
     """
 
     operator = models.ForeignKey(Actor, verbose_name=_("operator"), on_delete=models.PROTECT, related_name="+")
@@ -373,7 +373,7 @@ class ApiToken(Identified):
     prefix = models.CharField(_("prefix"), max_length=12)
     digest = models.CharField(_("digest"), max_length=64, unique=True)
     scope = models.CharField(_("scope"), max_length=8, choices=TokenScope.choices, default=TokenScope.FULL)
-    # Of an agent's token: the editor who made it, and who knows its text. It ends when they are no editor any more.
+    # Of an agent's token: the editor who made it, and who knows its text. The token ends when they are no editor any more.
     created_by = models.ForeignKey(
         Actor, verbose_name=_("created by"), null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )

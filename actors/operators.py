@@ -67,7 +67,7 @@ def list_permissions(person: Actor) -> QuerySet[Permission]:
 
 
 def may_view_as(operator: Actor, person: Actor) -> bool:
-    """Return whether an operator may view as this person: another one, whose account the operator may change."""
+    """Return whether an operator may view as this person: another person, whose account the operator may change."""
     is_manageable = operator.is_superuser or not (person.is_staff or person.is_superuser)
     return person.is_human and person.pk != operator.pk and is_manageable and may_operate(operator, Actor)
 

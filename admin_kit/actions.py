@@ -48,15 +48,15 @@ def service_action(
 
     def decorate(method: Callable[..., str | RedirectTo | None]) -> Any:
         @wraps(method)
-        def submit_dialog(page: Any, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
+        def submit_dialog(model_admin: Any, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
             fields = {name: value for name, value in form.cleaned_data.items() if not name.startswith("_")}
             fields |= {"session": request.session} if needs_session else {}
-            text = _call_service(page, request, object_id, method, description, fields)[1]
-            if isinstance(text, RedirectTo):
-                return _redirect(request, redirect(text.url))
-            if text:
-                return render(request, "admin_kit/shown_once.html", {"text": text})
-            return _redirect_to_row(request, page, object_id)
+            result = _call_service(model_admin, request, object_id, method, description, fields)[1]
+            if isinstance(result, RedirectTo):
+                return _redirect(request, redirect(result.url))
+            if result:
+                return render(request, "admin_kit/shown_once.html", {"text": result})
+            return _redirect_to_row(request, model_admin, object_id)
 
         show_dialog = action(
             submit_dialog,
@@ -73,14 +73,14 @@ def service_action(
             },
         )
 
-        # One function serves both: of the action of a list, Django reads the same attributes as unfold of the action of a button.
+        # One function is the action of the list and of the button, because Django and unfold read the same attributes of it.
         @wraps(show_dialog)
         def admin_action(
-            page: Any, request: HttpRequest, queryset: "QuerySet[Any] | None" = None, *, object_id: str = ""
+            model_admin: Any, request: HttpRequest, queryset: "QuerySet[Any] | None" = None, *, object_id: str = ""
         ) -> HttpResponse | None:
             if queryset is None:
-                return cast(HttpResponse, show_dialog(page, request, object_id=object_id))
-            count = sum(_call_service(page, request, row.pk, method, description, {})[0] for row in queryset)
+                return cast(HttpResponse, show_dialog(model_admin, request, object_id=object_id))
+            count = sum(_call_service(model_admin, request, row.pk, method, description, {})[0] for row in queryset)
             if count:
                 messages.success(request, f"{description}: {count}")
             return None
@@ -92,7 +92,7 @@ def service_action(
 
 
 def _call_service(
-    page: Any,
+    model_admin: Any,
     request: HttpRequest,
     pk: Any,
     method: Callable[..., str | RedirectTo | None],
@@ -103,18 +103,18 @@ def _call_service(
     row = None
     try:
         with transaction.atomic():
-            row = get_for_operator(request.user, page.model, pk)
-            return True, method(page, row, request.user, **fields)
+            row = get_for_operator(request.user, model_admin.model, pk)
+            return True, method(model_admin, row, request.user, **fields)
     except AppError as error:
         messages.error(request, f"{short_name(row) if row else description}: {error.message}")
         return False, None
 
 
-def _redirect_to_row(request: HttpRequest, page: Any, object_id: str) -> HttpResponse:
+def _redirect_to_row(request: HttpRequest, model_admin: Any, object_id: str) -> HttpResponse:
     """Redirect to the row, or to the list when the row was deleted."""
-    meta = page.model._meta
+    meta = model_admin.model._meta
     name = f"admin:{meta.app_label}_{meta.model_name}"
-    exists = page.model._default_manager.filter(pk=object_id).exists()
+    exists = model_admin.model._default_manager.filter(pk=object_id).exists()
     return _redirect(request, redirect(f"{name}_change", object_id) if exists else redirect(f"{name}_changelist"))
 
 

@@ -52,7 +52,7 @@ class AuditRecordAdmin(ReadOnlyAdmin):
     readonly_fields = (link_audited_object, id_column("workspace_id", "workspaces.workspace", _("the workspace")))
 
     def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> tuple[Any, bool]:
-        """Find an action by its index, like an id."""
+        """Find the records of an action by its index, as the base class does for an id."""
         if ACTION.fullmatch(search_term.strip()):
             return queryset.filter(action=search_term.strip()), False
         return super().get_search_results(request, queryset, search_term)

@@ -74,7 +74,7 @@ def id_column(field: str, model: str, description: "StrOrPromise") -> Column:
 
 @dataclass(frozen=True)
 class RelatedLink:
-    """A link on a row's page to a list of another model, filtered by `lookup` with the row's field `value`.
+    """A link on a row's page to the rows of another model whose `lookup` equals the field of this row that `value` names.
 
     The link is shown for the rows that are `is_shown`. With `is_add` it leads to the form for a new row, with `lookup` filled in.
     """

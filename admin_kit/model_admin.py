@@ -112,7 +112,7 @@ class ReadOnlyAdmin(ModelAdmin):
         return queryset.filter(condition), False
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        # The names of the rows by which the list is filtered, because no filter beside the list shows them.
+        # Collect the names of the rows by which the list is filtered, because no filter beside the list shows them.
         lookups = []
         for key, value in request.GET.items():
             try:

@@ -150,6 +150,7 @@ def _fits_block(text: str) -> bool:
 
 
 def _is_plain(text: str) -> bool:
+    """Return whether every character can be written as it is. The ideographic space (U+3000) can, but is not `isprintable`."""
     return all(char.isprintable() or char in "\n\t\u3000" for char in text)
 
 

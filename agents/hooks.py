@@ -8,7 +8,7 @@ from agents.models import AgentSpec, Draft, LockWaiter
 from common.hooks import CollectingHook, Hook
 from common.writing import RowUpdate
 
-# Called when a draft ends, before that is written; its `outcome` is set. Arguments: the draft, the actor, the version that it
+# Called when a draft ends, before its end is written; its `outcome` is set. Arguments: the draft, the actor, the version that it
 # was saved as (None: it was not saved). Listeners return updates of rows of its chat, which are written together with the draft.
 draft_ended: CollectingHook[[Draft, Actor, AgentSpec | None], RowUpdate[Any]] = CollectingHook("draft_ended")
 # Called before the holder of a draft's lock loses it to another actor: a person discards the draft, an operator releases the lock,

@@ -64,9 +64,10 @@ def _find_states(
     states_of_runs = [SqlConstant(state) for state in ("running", "waiting_child", "waiting_approval")]
     in_state = {"runs__state__in": states_of_runs}
     busy = Actor.objects.filter(pk__in=agent_ids, runs__workspace__in=workspaces, **in_state)
-    states = set(busy.values_list("pk", "runs__state"))
-    waiting: dict[UUID, AgentState] = {pk: "waiting" for pk, _ in states}
-    return waiting | {pk: "working" for pk, state in states if state != "waiting_approval"}
+    found = set(busy.values_list("pk", "runs__state"))
+    states: dict[UUID, AgentState] = {pk: "waiting" for pk, _ in found}
+    # An agent works if any of its runs does, although others wait for people.
+    return states | {pk: "working" for pk, state in found if state != "waiting_approval"}
 
 
 AGENT_TOOL_PREFIX = "agent_"
@@ -179,7 +180,7 @@ def get_draft_trial(actor: Actor, chat_id: UUID, agent_id: UUID) -> DraftTrialRo
     """
     draft = get_draft(actor, chat_id, agent_id)
     is_applied = draft.applied is not None and draft.applied.content().as_json() == draft.written
-    # The runs by way of the agent, because the app `runs` imports this one.
+    # The runs are found by way of the agent, because the app `runs` imports this one.
     answered = Actor.objects.filter(
         pk=agent_id, runs__spec=draft.applied_id, runs__chat=chat_id, runs__state="completed"
     )

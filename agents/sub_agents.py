@@ -72,6 +72,7 @@ class TaskTool(Tool):
         return schema
 
     def run(self, ctx: ToolContext, args: TaskArgs) -> str:
+        """Refuse the call. A run in a chat does not get here: it gives the task that `build_task` returns."""
         raise ToolError("A task is given only in a chat.", is_final=True)
 
     def build_task_for(self, agent: Actor, args: TaskArgs, config: ToolConfig) -> AgentTask:

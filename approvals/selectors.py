@@ -73,15 +73,15 @@ def find_decided_calls(run_id: UUID) -> dict[str, DecidedCall]:
 def _build_decided_call(approval: Approval) -> DecidedCall:
     arguments = approval.arguments if approval.decided_arguments is None else approval.decided_arguments
     name = approval.decided_by.name if approval.decided_by else "A person"
-    words = f" They say: {approval.note}" if approval.note else ""
+    note = f" They say: {approval.note}" if approval.note else ""
     result: tuple[Literal["ok", "rejected"], str] | None = None
     match approval.decision:
         case "answered":
             result = "ok", f"{name} answered: {approval.answer}"
         case "refused" if approval.question:
-            result = "rejected", f"{name} does not answer this question.{words}"
+            result = "rejected", f"{name} does not answer this question.{note}"
         case "refused":
-            result = "rejected", f"{name} refused this call, so it was not made.{words}"
+            result = "rejected", f"{name} refused this call, so it was not made.{note}"
         case "expired" if approval.question:
             result = "rejected", "Nobody answered in time."
         case "expired" | "stopped":

@@ -103,6 +103,7 @@ class MessageAdmin(ReadOnlyAdmin):
     def get_list_display(self, request: HttpRequest) -> Any:
         if _get_chat_id(request) is None:
             return self.list_display
+        # The text takes the place of the chat, which is the same in all rows.
         return (*self.list_display[:3], "excerpt", *self.list_display[4:])
 
     def get_ordering(self, request: HttpRequest) -> Any:

@@ -122,8 +122,8 @@ IMPORTANT_TYPES = (
 SPOKEN_TYPES = ("TEXT_MESSAGE", "FILE_MESSAGE")
 """The types of messages in which people and agents speak."""
 IS_SPOKEN = Q(type__in=SPOKEN_TYPES, metadata__isnull=True)
-"""The messages that count as unread, wake agents, and are shown as the last message in the list of chats. Not those of
-sub-agents."""
+"""The condition for messages that count as unread, wake agents, and are shown as the last message in the list of chats: texts and
+files of people and agents, without those of sub-agents."""
 PINNABLE_TYPES = ("TEXT_MESSAGE", "FILE_MESSAGE")
 
 

@@ -30,7 +30,8 @@ class ChatVerb(StrEnum):
     """What an actor may do in a chat. `POST` covers all that adds to the conversation: messages, files, pins, votes, comparisons,
     corrections of summaries, notes of agents, and the work of runs.
 
-    A value is part of the name of a Django permission, such as `stop_run_chat`, which is stored; so renaming a verb keeps it.
+    A value is part of the name of a Django permission, such as `stop_run_chat`. These names are stored, so a renamed verb keeps its
+    value.
     """
 
     SEE = "see"
@@ -86,7 +87,8 @@ def _build_is_participant(actor: Actor) -> Exists:
 
 
 def chats_with_rights(principals: list[Actor]) -> QuerySet[Chat]:
-    """Return the chats that all `principals` are in, annotated with their roles and grants."""
+    """Return the chats that all `principals` are in, annotated with their roles and grants: `role_0` is the role of the first, null
+    for a person who is not a member."""
     rows: QuerySet[Chat] = annotate_rights(Chat.objects.all(), principals, role=_build_role, grant_class=ChatGrant)
     for principal in principals:
         rows = rows.filter(_build_is_participant(principal))
@@ -105,7 +107,7 @@ def chats_readable_by(principals: list[Actor]) -> QuerySet[Chat]:
             return _build_role(principal)
         role = build_role_expression(principal, "workspace_id")
         if principal is not principals[0]:
-            return role
+            return role  # that of the member for whom an agent works
         reader = Case(When(Exact(role, Value(Role.EDITOR.value)), then=Value(READER)), output_field=CharField())
         return Case(When(is_between_agents=True, then=reader), default=role, output_field=CharField())
 

@@ -50,8 +50,8 @@ def build_unread_annotations(
 ) -> dict[str, Any]:
     """Return the annotations `unread`, `mentioned` and `last_id` of rows with a `last_read_seq`.
 
-    `spoken` are the messages and files of people and agents in the chat (`IS_SPOKEN`); `version` is the column of the chat's
-    version.
+    `spoken` are the messages and files of people and agents in the chat (`IS_SPOKEN`). `reader` is an actor or the expression for
+    the id of one, and `reader_as_json` the same id for a condition on JSON. `version` is the column of the chat's version.
     """
     new = spoken.filter(seq__gt=OuterRef("last_read_seq")).exclude(author=reader)
     recent = new.filter(seq__gt=OuterRef(version) - MENTION_WINDOW)
@@ -63,11 +63,11 @@ def build_unread_annotations(
 
 
 def _query_participants_with_activity(participant_ids: list[UUID]) -> QuerySet[ChatActor]:
-    texts = Message.objects.filter(IS_SPOKEN, chat=OuterRef("chat_id"))
+    spoken = Message.objects.filter(IS_SPOKEN, chat=OuterRef("chat_id"))
     reader_as_json = Func(Cast(OuterRef("actor_id"), TextField()), function="to_jsonb", output_field=JSONField())
     participants = ChatActor.objects.filter(is_any_of("pk", participant_ids))
     return participants.annotate(
-        **build_unread_annotations(texts, OuterRef("actor_id"), reader_as_json, version="chat__version")
+        **build_unread_annotations(spoken, OuterRef("actor_id"), reader_as_json, version="chat__version")
     )
 
 
@@ -87,7 +87,7 @@ def shorten_texts(messages: QuerySet[Message], max_characters: int = MAX_PREVIEW
         function="jsonb_set",
         output_field=JSONField(),
     )
-    # Null for a payload without a text, such as that of a file.
+    # `shortened` is null for a payload without a text, such as that of a file.
     preview = Coalesce(shortened, F("payload"))
     return messages.defer("payload").annotate(preview=preview)
 
@@ -123,7 +123,7 @@ MESSAGES_BETWEEN = PreparedQuery(_query_messages_between, UUID, int, int)
 
 @cache
 def get_sizes_before_query(limit: int) -> PreparedQuery[Message]:
-    """Return the query for the `seq` and the size of the newest messages before a `seq`."""
+    """Return the query for the `seq` and the size of the newest messages before a `seq`; one over `limit` shows that more exist."""
 
     def query(chat_id: UUID, seq: int) -> QuerySet[Message, Any]:
         older = Message.objects.filter(chat=chat_id, seq__lt=seq).order_by("-seq")
@@ -134,7 +134,7 @@ def get_sizes_before_query(limit: int) -> PreparedQuery[Message]:
 
 @cache
 def get_sizes_after_query(limit: int) -> PreparedQuery[Message]:
-    """Return the query for the `seq` and the size of the oldest messages after a `seq`."""
+    """Return the query for the `seq` and the size of the oldest messages after a `seq`; one over `limit` shows that more exist."""
 
     def query(chat_id: UUID, seq: int) -> QuerySet[Message, Any]:
         newer = Message.objects.filter(chat=chat_id, seq__gt=seq).order_by("seq")

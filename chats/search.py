@@ -27,8 +27,8 @@ def split_terms(query: str) -> list[str]:
     messages."""
     text = unicodedata.normalize("NFKC", query[:MAX_QUERY])
     terms: list[str] = []
-    for run in _CJK_CHARACTERS.findall(text):
-        terms += [quote_term(run[at : at + 2]) for at in range(len(run) - 1)] or [f"{quote_term(run)}:*"]
+    for part in _CJK_CHARACTERS.findall(text):
+        terms += [quote_term(part[at : at + 2]) for at in range(len(part) - 1)] or [f"{quote_term(part)}:*"]
     rest = _CJK_CHARACTERS.sub(" ", text)
     if rest.strip():
         with connection.cursor() as cursor:

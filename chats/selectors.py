@@ -36,7 +36,7 @@ from events.rows import ActorRow, ChatActivityRow, ChatRow, ListedChatRow, Messa
 from workspaces.models import Workspace
 
 PAGE_BYTES = 512 * 1024
-"""The most bytes of a page of messages. The first one that is read is not counted, so that a page has at least one message."""
+"""The most bytes of a page of messages. The first message that is read is not counted, so that a page has at least one message."""
 MAX_NAMES = 5
 """Names that stand for the title of a chat without one."""
 EXCERPT_CHARACTERS = 200
@@ -155,8 +155,8 @@ def _list_participants(chats: Iterable[Chat]) -> dict[UUID, list[ActorRow]]:
 
     An actor may be in many of the chats; their row is read once. Two queries.
     """
-    present = Q(ended_at=None) | Q(chat__pair_key__isnull=False)
-    participants = ChatActor.objects.filter(present, chat__in=[chat.pk for chat in chats])
+    is_listed = Q(ended_at=None) | Q(chat__pair_key__isnull=False)
+    participants = ChatActor.objects.filter(is_listed, chat__in=[chat.pk for chat in chats])
     pairs = list(participants.order_by("joined_at", "pk").values_list("chat_id", "actor_id"))
     actors = Actor.objects.in_bulk({actor_id for _, actor_id in pairs})
     rows = {id: actor.to_row() for id, actor in actors.items()}
@@ -197,6 +197,7 @@ def list_messages(
         newer, is_last = _list_seqs_after(chat, seq, (limit - 1) // 2, PAGE_BYTES // 2, may_exceed=False)
         newest_first, is_first = _list_seqs_before(chat, seq, limit - 1 - len(newer), PAGE_BYTES // 2, may_exceed=False)
         return _build_page(chat, [*newest_first[::-1], seq, *newer], has_older=not is_first, has_newer=not is_last)
+    # A cursor comes from another page, so there are messages on its other side.
     if after is not None:
         newer, is_last = _list_seqs_after(chat, after, limit, PAGE_BYTES)
         return _build_page(chat, newer, has_older=True, has_newer=not is_last)

@@ -121,7 +121,7 @@ class Fetch(Generic[M, V]):
         return check_verb(row, allowed, verb, see=self._verbs("see"), what=self._what)
 
     def _is_unchanged(self, row: M) -> bool:
-        """Return whether the row did not change while the query waited for its lock."""
+        """Return whether the row did not change while the query waited for its lock. Removes the annotation `version_before`."""
         return bool(self._version) and getattr(row, self._version) == vars(row).pop("version_before")
 
     def _prepare(self, kinds: tuple[str, ...], lock: bool) -> PreparedQuery[M]:

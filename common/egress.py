@@ -66,9 +66,10 @@ def list_allowed_hosts() -> dict[str, frozenset[str]]:
     """Return the `host:port` pairs that the operator allows for models of every workspace, each with the paths allowed there."""
     hosts: dict[str, frozenset[str]] = {}
     for name in settings.ALLOW_PRIVATE_HOSTS:
-        host, slash, path = name.partition("/")
+        host, _, path = name.partition("/")
         host = host.lower()
-        hosts[host] = hosts.get(host, frozenset()) | {slash + path.rstrip("/") if path else MODEL_PATH}
+        allowed_path = f"/{path.rstrip('/')}" if path else MODEL_PATH
+        hosts[host] = hosts.get(host, frozenset()) | {allowed_path}
     return hosts
 
 

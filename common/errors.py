@@ -140,7 +140,7 @@ class LimitReached(AppError):
 
 
 class QuotaReached(LimitReached):
-    """There are as many objects, or as much of something, as may be."""
+    """There are already as many objects, or as much of something, as a quota allows."""
 
     default_code = Code.QUOTA_REACHED
 

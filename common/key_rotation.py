@@ -36,8 +36,8 @@ def _rotate_keys_of_table(table: type[models.Model], column: str, batch: int) ->
             if is_under_newest_key(old):
                 continue
             try:
-                stored = table._default_manager.filter(pk=pk, **{column: old})
-                rotated += stored.update(**{column: reencrypt(old)})
+                unchanged = table._default_manager.filter(pk=pk, **{column: old})
+                rotated += unchanged.update(**{column: reencrypt(old)})
             except DecryptionFailed:
                 undecryptable += 1
         after = found[-1][0]

@@ -81,15 +81,15 @@ def assign_model_settings(
     is_other_host = is_other_server or chosen.list_host_options(row.options) != chosen.list_host_options(options)
     if key is None and is_other_server:
         key = Secret("")
-    if chosen.needs_key and not (key or (key is None and row.encrypted_key)):
+    has_key = bool(row.encrypted_key if key is None else key)
+    if chosen.needs_key and not has_key:
         raise Invalid("This provider needs a key.", hints=["Paste the key you got from the provider."])
     row.provider, row.api_base, row.options = provider, api_base, dict(options)
     row.default_model, row.revision = default_model, revision + 1
     if key is not None:
         row.encrypted_key = encrypt_for(key, owner=str(row.owner_id), purpose=row.PURPOSE) if key else ""
-        row.key_last4 = (
-            key.reveal()[-4:] if len(key.reveal()) > 11 else ""
-        )  # four characters reveal too much of a short key
+        # Four characters reveal too much of a short key.
+        row.key_last4 = key.reveal()[-4:] if len(key.reveal()) > 11 else ""
     return is_other_host
 
 

@@ -21,9 +21,8 @@ def _get_relation_name(row: models.Model, relation: str) -> str:
     field: Any = row._meta.get_field(relation)
     if field.is_cached(row):
         name = str(getattr(row, relation) or "–")
-        return (
-            name if name != str(getattr(row, field.attname)) else f"…{name[-8:]}"
-        )  # a chat without a title has its id as name
+        # A chat without a title has its id as name.
+        return name if name != str(getattr(row, field.attname)) else f"…{name[-8:]}"
     return f"…{str(getattr(row, field.attname))[-8:]}"
 
 

@@ -60,7 +60,7 @@ def spawn(
     def prepare_child() -> None:
         # After the change of user, which would clear the death signal.
         die_with_parent(death_signal)
-        if os.getppid() != parent:
+        if os.getppid() != parent:  # it ended before the kernel was asked
             os._exit(1)
 
     return subprocess.Popen(

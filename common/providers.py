@@ -86,8 +86,8 @@ class Provider:
 
     def list_host_options(self, options: Mapping[str, str]) -> list[str]:
         """Return the values of those options that are a part of the host's name, such as a region."""
-        hosts = [value for value in self.litellm_parameters.values() if "://" in value]
-        return [options.get(one.name, "") for one in self.options if any(f"{{{one.name}}}" in host for host in hosts)]
+        urls = [value for value in self.litellm_parameters.values() if "://" in value]
+        return [options.get(one.name, "") for one in self.options if any(f"{{{one.name}}}" in url for url in urls)]
 
     @property
     def has_api_base(self) -> bool:

@@ -104,11 +104,11 @@ def build_query_parameters(model: type[BaseModel]) -> list[OpenApiParameter]:
 def _to_parameter_schema(field: dict[str, Any], components: dict[str, Any]) -> dict[str, Any]:
     """Return the JSON schema of a field for a query string: without its title and null, with the component in place of its
     `$ref`, and with a pattern that refuses NUL."""
-    [kind] = [one for one in field.pop("anyOf", [{}]) if one != {"type": "null"}]
+    [kind] = [one for one in field.get("anyOf", [{}]) if one != {"type": "null"}]
     schema = field | kind
     if reference := schema.pop("$ref", None):
         schema |= components[reference.removeprefix("#/$defs/")]
-    schema = {key: value for key, value in schema.items() if key != "title" and value is not None}
+    schema = {key: value for key, value in schema.items() if key not in ("title", "anyOf") and value is not None}
     if schema.get("type") == "string" and not schema.keys() & {"pattern", "format", "enum"}:
         schema["pattern"] = NO_NUL
     return schema

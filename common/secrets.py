@@ -47,7 +47,7 @@ class DecryptionFailed(Exception):
 
 
 def hash_secret(secret: str) -> str:
-    """Return the hash that is stored of a random secret that is only compared: a token, the key of a link."""
+    """Return the hash that is stored instead of a random secret which is only compared, such as a token or the key of a link."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 

@@ -37,9 +37,9 @@ _BIDI_CONTROLS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u20
 _BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 """Letters and symbols that are displayed as blanks."""
 _INVISIBLE_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Mn", "Me", "Zl", "Zp", "Zs"})
-
-
-_HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cn", "Co", "Cs"})
+"""Categories of characters that are not visible by themselves: a name needs a character of another category."""
+_REMOVED_CATEGORIES = frozenset({"Cc", "Cf", "Cn", "Co", "Cs"})
+"""Categories of the characters that `remove_invisible` removes."""
 
 
 def remove_invisible(text: str) -> str:
@@ -50,7 +50,7 @@ def remove_invisible(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     text = text.replace("\r\n", "\n")
-    return "".join(char for char in text if char in "\n\t" or unicodedata.category(char) not in _HIDDEN_CATEGORIES)
+    return "".join(char for char in text if char in "\n\t" or unicodedata.category(char) not in _REMOVED_CATEGORIES)
 
 
 _DEFAULT_IGNORABLE = re.compile(

@@ -23,9 +23,9 @@ class StaleRow(Exception):
 
 
 class RowUpdate(Generic[M]):
-    """The fields of a stored row that `save` writes, if the row meets the condition `only_if` (column values).
+    """The fields of a row that `save` writes, if the row in the database still has the values `only_if` (by the name of the field).
 
-    `error` is the exception for a row that does not meet it.
+    `error` is the exception for a row that has other values, or no longer exists.
     """
 
     def __init__(self, row: M, *, only_if: Mapping[str, Any] | None = None, error: type[Exception] = StaleRow) -> None:
@@ -55,11 +55,11 @@ def insert(rows: Sequence[Model], *, ignore_conflicts: bool = False) -> int:
     if not rows:
         return 0
     head, fields = _build_insert(type(rows[0]))
-    to = connections[DEFAULT_DB_ALIAS]
+    database = connections[DEFAULT_DB_ALIAS]
     placeholders: list[str] = []
     params: list[Any] = []
     for row in rows:
-        values = [field.get_db_prep_save(field.pre_save(row, True), to) for field, _ in fields]
+        values = [field.get_db_prep_save(field.pre_save(row, True), database) for field, _ in fields]
         placeholders.append(
             ", ".join(get_placeholder_of(value) for (_, get_placeholder_of), value in zip(fields, values, strict=True))
         )

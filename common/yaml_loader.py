@@ -1,4 +1,4 @@
-"""YAML as JSON has it."""
+"""Read YAML with the types of JSON."""
 
 import re
 
@@ -8,7 +8,7 @@ _TAG = "tag:yaml.org,2002:"
 
 
 def _narrow(tag: str, pattern: re.Pattern[str]) -> re.Pattern[str]:
-    """Return the pattern of the plain texts that stand for a value of this type."""
+    """Return the pattern of the plain texts that stand for a value of this type: `true` and `false`, and numbers without `:`."""
     match tag.removeprefix(_TAG):
         case "bool":
             return re.compile(r"(?:true|True|TRUE|false|False|FALSE)\Z")

@@ -70,12 +70,12 @@ class Application:
             await self._http(scope, receive, send)
 
     async def _run_lifespan(self, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
-        await receive()
+        await receive()  # lifespan.startup
         refuse_to_serve_unsafely(web=True)
         await asyncio.get_running_loop().run_in_executor(None, _warm_up)
         self.health.is_warm = True
         await send({"type": "lifespan.startup.complete"})
-        await receive()
+        await receive()  # lifespan.shutdown
         self.health.is_warm = False
         await asyncio.get_running_loop().run_in_executor(None, self._close)
         await send({"type": "lifespan.shutdown.complete"})

@@ -55,9 +55,9 @@ def check_web_search(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> 
     if provider not in PROVIDERS:
         hint = f"One of {', '.join(PROVIDERS)}."
         return [Error("WEB_SEARCH_PROVIDER names no search service.", hint=hint, id="atelier.E008")]
-    missing = "key" if PROVIDERS[provider] else "url"
-    if not service[missing]:
-        return [Error(f"WEB_SEARCH_{missing.upper()} is not set, which {provider} needs.", id="atelier.E009")]
+    required = "key" if PROVIDERS[provider] else "url"  # a service without an address of its own needs a URL
+    if not service[required]:
+        return [Error(f"WEB_SEARCH_{required.upper()} is not set, which {provider} needs.", id="atelier.E009")]
     try:
         if service["url"]:
             check_url(service["url"], any_host=True)
@@ -101,7 +101,7 @@ def check_lease(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[
 
 
 def refuse_to_serve_unsafely(*, web: bool = False) -> None:
-    """Check the secrets, the web search and the lease and, with `web`, what concerns processes that are reached from outside. Raise
+    """Check the secrets, the web search and the lease. With `web`, also check what concerns processes that clients reach. Raise
     `ImproperlyConfigured` with all errors. Web processes and workers call this when they start, because Django runs checks in
     management commands only."""
     errors = [*check_secrets(None), *check_merge_service_secret(None), *check_web_search(None), *check_lease(None)]

@@ -21,7 +21,7 @@ def bad_request(request: HttpRequest, exception: Exception | None = None) -> Htt
 
 
 def forbidden(request: HttpRequest, exception: Exception | None = None, reason: str = "") -> HttpResponse:
-    """Return the response to a request that is not allowed. `reason`: of Django's CSRF check."""
+    """Return the response to a request that is not allowed. `reason` is that of Django's CSRF check."""
     return _build_response(request, Forbidden(reason or "This is not allowed."))
 
 

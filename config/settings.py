@@ -251,7 +251,8 @@ WAKE_DAYS = env.int("WAKE_DAYS", default=30)
 VIEWING_MINUTES = env.int("VIEWING_MINUTES", default=30)
 # The most runs that one worker process executes at once; the others wait in PostgreSQL.
 RUNS_PER_WORKER = env.int("RUNS_PER_WORKER", default=200)
-# The most of them for one workspace and for one person. Neither may have more runs than there are free slots (docs/security.md).
+# The most runs of one workspace and of one person in a worker process. Neither may have more runs than there are free slots
+# (docs/security.md).
 RUNS_PER_WORKSPACE = env.int("RUNS_PER_WORKSPACE", default=40)
 RUNS_PER_PERSON = env.int("RUNS_PER_PERSON", default=20)
 # Seconds. A lease must outlast two heartbeats (config/checks.py).
@@ -325,6 +326,7 @@ SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_AGE = 60 * 60 * 24 * 30
 CSRF_COOKIE_SAMESITE = "Lax"
+CSRF_FAILURE_VIEW = "config.error_pages.forbidden"
 SECURE_COOKIES = PUBLIC_URL.startswith("https://")
 SESSION_COOKIE_SECURE = SECURE_COOKIES
 # With an https URL, requests by http are redirected, and browsers do not use http again (HSTS). The scheme of a request comes
@@ -363,8 +365,8 @@ WEB_WAITING = env.int("WEB_WAITING", default=1000)
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_BYTES
 
 
-def _rate(name: str, per_second: float, at_once: float) -> tuple[float, float]:
-    rate, burst = env.list(f"ATELIER_RATE_{name}", cast=float, default=[per_second, at_once])
+def _rate(name: str, rate: float, burst: float) -> tuple[float, float]:
+    rate, burst = env.list(f"ATELIER_RATE_{name}", cast=float, default=[rate, burst])
     return rate, burst
 
 
@@ -388,8 +390,8 @@ RATES = {
 }
 
 
-def _quota(name: str, most: int) -> int:
-    return int(env.int(f"ATELIER_QUOTA_{name}", default=most))
+def _quota(name: str, default: int) -> int:
+    return int(env.int(f"ATELIER_QUOTA_{name}", default=default))
 
 
 # Limits of numbers of objects (common/quotas.py). 0: no limit.
@@ -458,16 +460,16 @@ LOGGING = {
     "loggers": {
         "httpx": {"level": "WARNING"},
         "httpx2": {"level": "WARNING"},
-        # Its errors about a server reach our code anyway, and a hostile server could fill the log with them.
+        # Errors of this library about a server reach our code anyway, and a hostile server could fill the log with them.
         "mcp": {"level": "CRITICAL"},
         "uvicorn.sockets": {"level": "WARNING"},
         "LiteLLM": {"level": "WARNING"},
-        # It logs a lost Redis once a second, with a traceback; the hub logs it once.
+        # This library logs a lost Redis once a second, with a traceback; the hub logs it once.
         "channels_redis": {"level": "CRITICAL"},
         # These two log two lines for every task.
         "celery.worker.strategy": {"level": "WARNING"},
         "celery.app.trace": {"level": "WARNING"},
-        # It logs a lost PostgreSQL once for each connection; the code that needs the connection logs it, too.
+        # The pool logs a lost PostgreSQL once for each connection; the code that needs the connection logs it, too.
         "psycopg.pool": {"level": "ERROR"},
         # Errors of clients are in the response and need no log line.
         "django.request": {"level": "ERROR"},

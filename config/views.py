@@ -25,7 +25,8 @@ def web_app(request: HttpRequest) -> HttpResponse:
 
 
 @lru_cache(maxsize=1)
-def _read(page: Path, changed: int) -> bytes:
+def _read(page: Path, changed_at: int) -> bytes:
+    """Read the page. The cache has its time of change as a key, so that a new build is read."""
     return page.read_bytes()
 
 

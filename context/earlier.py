@@ -115,8 +115,8 @@ def build_earlier_context(
     summary = find_newest_summary(chat.id) if strategy != "truncate" else None
     sentences = _format_sentences(list_current_sentences(summary)) if summary is not None else []
     share_without_pinned = share - share // PINNED_DIVISOR
-    lines_of_summary, _ = _fit_lines(sentences, share_without_pinned if chat.pin_count else share)
-    if summary is not None and lines_of_summary and strategy == "summarise":
+    has_room_for_summary = bool(_fit_lines(sentences, share_without_pinned if chat.pin_count else share)[0])
+    if summary is not None and has_room_for_summary and strategy == "summarise":
         # Messages between the summary and those that fit would be missing: they are kept, and shortened with the rest.
         kept_from = max(min(summary.through_seq + 1, rows[-min(MIN_KEPT, len(rows))].seq), rows[0].seq)
     found: list[FoundText] = []
@@ -131,7 +131,7 @@ def build_earlier_context(
 
     kept_for_others = share_without_pinned if found or sentences else 0
     lines_of_pinned, left = _choose_pinned(pinned, share - kept_for_others)
-    # The best are chosen, and read in the order of the log.
+    # The best of the found messages are chosen. The model reads them in the order of the log.
     found = [one for one in found if one.id not in lines_of_pinned]
     lines_of_found, left = _fit_lines(map(_format_found, found), left + kept_for_others)
     found = sorted(found[: len(lines_of_found)], key=lambda one: one.seq)

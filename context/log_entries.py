@@ -45,8 +45,9 @@ def _build_woken_text(payload: Mapping[str, Any]) -> str:
 
 
 def is_read_by(row: Sequence[Any], agent_id: UUID) -> bool:
-    """Return whether the agent reads this message. Only the agent that was woken reads that it was."""
-    return bool(row[1] != "AGENT_WOKEN" or row[3].get("target_id") == str(agent_id))
+    """Return whether the agent reads the message with these `LOG_COLUMNS`. Only an agent that was woken reads that it was."""
+    _, type_, _, payload, *_ = row
+    return bool(type_ != "AGENT_WOKEN" or payload.get("target_id") == str(agent_id))
 
 
 def get_side(entry: LogEntry) -> str | None:

@@ -99,7 +99,8 @@ class SummaryCorrection(Identified):
 
 
 class AgentContext(Identified):
-    """The strategy by which an agent reads a chat that is too long for its model. Chats that it has always read whole have none."""
+    """The strategy by which an agent reads a chat that is too long for its model. There is none for chats that it has always read
+    whole."""
 
     chat = models.ForeignKey(Chat, verbose_name=_("chat"), on_delete=models.CASCADE, related_name="agent_contexts")
     agent = models.ForeignKey("actors.Actor", verbose_name=_("agent"), on_delete=models.CASCADE, related_name="+")

@@ -89,7 +89,7 @@ def build_facts(count: int, seed: int = 1) -> list[Fact]:
     for number, value in enumerate(values):
         templates, names, others = ((TEMPLATES, NAMES, ZH_NAMES), (ZH_TEMPLATES, ZH_NAMES, NAMES))[number % 2]
         text, question, in_other_words = templates[number // 2 % len(templates)]
-        # No fact is about the same as one in the other language.
+        # Without the 12, each fact in Chinese would be about the same thing as the one before it, in English.
         at = (number // 2 + 12 * (number % 2)) % len(names)
         facts.append(
             Fact(
@@ -113,7 +113,7 @@ def build_texts(count: int, seed: int = 1) -> Iterator[str]:
     for _ in range(count):
         kind = generator.random()
         if kind < 0.01:
-            # With words before it, because the request itself is left out of what is found.
+            # Words before the question tell it from the request: a message that equals the request is never found.
             if kind < 0.005:
                 name = generator.choice(["our", "the other", *NAMES])
                 yield f"Does somebody know: {generator.choice(TEMPLATES)[1].format(name=name)}"

@@ -49,23 +49,23 @@ def list_corrections(chat_id: UUID) -> list[SummaryCorrection]:
 
 def apply_corrections(sentences: Iterable[Sentence], corrections: Sequence[SummaryCorrection]) -> list[CurrentSentence]:
     """Return the sentences with their corrections. A correction belongs to the sentence with its id, else to one with its text,
-    else to one about the same messages, which a later summary has written. If there is none, it is added as a sentence, so that it
-    outlives every summary."""
+    else to one about the same messages, which a later summary has written. A correction without such a sentence is added as a
+    sentence, so that it outlives every summary."""
     written = list(sentences)
-    found: dict[int, SummaryCorrection] = {}
+    correction_by_index: dict[int, SummaryCorrection] = {}
     left = list(corrections)
     for is_match in (_has_same_id, _has_same_text, _has_same_messages):
         for correction in list(left):
-            # The most similar one, because a later summary may have several sentences about the same messages.
+            # The most similar sentence is chosen: a later summary may have several sentences about the same messages.
             similarities = {
                 index: SequenceMatcher(None, correction.old_text, sentence.text).ratio()
                 for index, sentence in enumerate(written)
-                if index not in found and is_match(correction, sentence)
+                if index not in correction_by_index and is_match(correction, sentence)
             }
             if similarities:
-                found[max(similarities, key=similarities.__getitem__)] = correction
+                correction_by_index[max(similarities, key=similarities.__getitem__)] = correction
                 left.remove(correction)
-    current = [CurrentSentence(sentence, found.get(index)) for index, sentence in enumerate(written)]
+    current = [CurrentSentence(sentence, correction_by_index.get(index)) for index, sentence in enumerate(written)]
     for correction in left:
         own = Sentence(
             id=correction.sentence_id, section=correction.section, text=correction.old_text, seqs=correction.seqs
@@ -88,12 +88,12 @@ def _has_same_messages(correction: SummaryCorrection, sentence: Sentence) -> boo
 
 
 def list_current_sentences(summary: HistorySummary) -> list[CurrentSentence]:
-    """Return the sentences that are still valid, with their corrections: those of whose messages none was edited or deleted
+    """Return the sentences of a summary with their corrections, without those about a message that was deleted, or was edited
     after the summary was written."""
-    return [current for current, _ in _read_sentences(summary)]
+    return [current for current, _ in _list_sentences_with_sources(summary)]
 
 
-def _read_sentences(summary: HistorySummary) -> list[tuple[CurrentSentence, list[MessageReference]]]:
+def _list_sentences_with_sources(summary: HistorySummary) -> list[tuple[CurrentSentence, list[MessageReference]]]:
     current = apply_corrections(summary.parse_sentences(), list_corrections(summary.chat_id))
     wanted = {seq for one in current for seq in one.sentence.seqs}
     rows = Message.objects.filter(chat=summary.chat_id, seq__in=wanted)
@@ -166,7 +166,9 @@ def build_summary_row(chat: Chat) -> HistorySummaryRow:
         model=summary.model,
         tokens=summary.tokens,
         source_tokens=summary.source_tokens,
-        sentences=[_build_sentence_row(one, sources, corrections) for one, sources in _read_sentences(summary)],
+        sentences=[
+            _build_sentence_row(one, sources, corrections) for one, sources in _list_sentences_with_sources(summary)
+        ],
         strategy=strategy,
     )
 
@@ -174,8 +176,8 @@ def build_summary_row(chat: Chat) -> HistorySummaryRow:
 def _build_sentence_row(
     one: CurrentSentence, sources: list[MessageReference], ended_corrections: Sequence[SummaryCorrection]
 ) -> SentenceRow:
-    """Return the row of a sentence. Its ended corrections have its id, that of its correction, or its original text, which a later
-    summary writes under another id."""
+    """Return the row of a sentence. Of the chat's `ended_corrections`, it has those with the id of the sentence or of its present
+    correction, or with its original text, which a later summary writes under another id."""
     ids = {one.sentence.id} | ({one.correction.sentence_id} if one.correction else set())
     original = one.correction.old_text if one.correction else one.sentence.text
     row = SentenceRow(

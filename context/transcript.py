@@ -59,7 +59,7 @@ class ChatContext:
 
 @dataclass(frozen=True)
 class Transcript:
-    """The conversation for a model. `open_calls`: the calls of the last assistant turn that have no result, if it is of this run.
+    """The conversation for a model. `open_calls`: the calls of the last step of this run that have no result.
     `later_turns`: the messages that were written after these calls."""
 
     turns: list[Turn]
@@ -157,15 +157,15 @@ def build_transcript(
     for item in items:
         if isinstance(item, _AgentStep):
             item.results |= {call.id: WAITING for call in item.list_open_calls() if call.id in waiting_calls}
-    steps = [
+    own_steps = [
         (index, item) for index, item in enumerate(items) if isinstance(item, _AgentStep) and item.run_id == run_id
     ]
     blocks = [[item] if isinstance(item, Turn) else item.build_turns() for item in items]
-    if not steps or not (open_calls := steps[-1][1].list_open_calls()):
+    if not own_steps or not (open_calls := own_steps[-1][1].list_open_calls()):
         return Transcript(fit_blocks(system, blocks, budget))
-    index, step = steps[-1]
+    index, step = own_steps[-1]
     if any(isinstance(item, _AgentStep) for item in items[index + 1 :]):
-        # Another run of the agent has answered while this one waited: providers expect the results of calls at the end.
+        # Another run of the agent has answered while this one waited. Providers expect open calls and their results at the end.
         blocks.append(blocks.pop(index))
         index = len(blocks) - 1
     later = [turn for block in blocks[index + 1 :] for turn in block]
@@ -196,14 +196,14 @@ def _group_entries(
     items: list[Turn | _AgentStep] = []
     step_of_call: dict[str, _AgentStep] = {}
     entries = list(entries)
-    authors = {entry.id: entry.author_id for entry in entries}
+    author_ids = {entry.id: entry.author_id for entry in entries}
     for entry in entries:
         payload = entry.payload
         if entry.author_id != agent_id:
             if entry.type in ("TEXT_MESSAGE", "FILE_MESSAGE"):
                 is_file = entry.type == "FILE_MESSAGE"
                 text = _describe_file(entry, can_see_images) if is_file else payload.get("text", "")
-                text = _add_author(text, entry, authors, chat)
+                text = _add_author(text, entry, author_ids, chat)
                 images = (entry.image,) if entry.image else ()
                 items.append(Turn("user", text, is_trigger=entry.id == trigger_id, images=images))
         elif entry.type == "FILE_MESSAGE":
@@ -225,12 +225,13 @@ def _group_entries(
     return items
 
 
-def _add_author(text: str, entry: LogEntry, authors: Mapping[UUID, UUID], chat: ChatContext) -> str:
-    """Return the text of a message; in a group, with the names of its author and its addressee before it."""
+def _add_author(text: str, entry: LogEntry, author_ids: Mapping[UUID, UUID], chat: ChatContext) -> str:
+    """Return the text of a message; in a group, with the names of its author and its addressee before it. `author_ids`: by the ids
+    of messages."""
     author = chat.authors.get(entry.author_id)
     if author is None or not chat.is_group:
         return text
-    addressee = chat.authors.get(authors.get(entry.reply_to, author.id)) if entry.reply_to else None
+    addressee = chat.authors.get(author_ids.get(entry.reply_to, author.id)) if entry.reply_to else None
     to = f", to {_to_one_line(addressee.name)}" if addressee and addressee.id != author.id else ""
     kind = " (agent)" if author.is_agent else ""
     return f"{_to_one_line(author.name)}{kind}{to}: {text}"

@@ -23,8 +23,8 @@ def get_file_for(
 ) -> File:
     """Return a file if the actor may do this with it, and so may `on_behalf_of`, if it is given. Raises `NotFound`, `Forbidden`.
 
-    A file of a chat is seen by whoever may see the chat once it is posted, and before by its uploader, who is one of the two. A
-    file of the workspace is seen by the members. A file is deleted by its uploader, or by an editor who may see it.
+    Once a file of a chat is posted, whoever may see the chat may see it; before, the actor or `on_behalf_of` must be its uploader.
+    A file of the workspace is seen by the members. A file is deleted by its uploader, or by an editor who may see it.
     """
     files = File.objects.select_related("uploaded_by", "workspace")
     if lock:

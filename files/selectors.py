@@ -34,8 +34,8 @@ def list_rows_to_purge(workspace: Workspace) -> list[QuerySet[Any]]:
 
 
 def find_passable_files(ids: Collection[UUID], chat_id: UUID, given_ids: Collection[str] | None) -> list[str]:
-    """Return those of these files that an agent may pass to another one: files that were posted in the chat or, for an agent that
-    was given files itself (`given_ids`), those."""
+    """Return those of these files that an agent may pass to another one: the files that were posted in the chat or, for an agent
+    that was given files itself, only those that it was given (`given_ids`)."""
     if not ids:
         return []
     files = File.objects.filter(pk__in=ids, deleted_at=None)

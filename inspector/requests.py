@@ -37,7 +37,7 @@ def get_sent_request(actor: Actor, run_id: UUID, request_id: UUID) -> SentReques
         raise NotFound("There is no such request.")
     stored = {RequestKey(row.step_number, row.attempt): bytes(row.request) for row in calls if row.request}
     sent = decode_requests(stored).get(RequestKey(call.step_number, call.attempt))
-    texts = _read_answer(run, call)
+    answer = _read_answer(run, call)
     return SentRequestRow(
         id=call.id,
         run_id=run.id,
@@ -58,7 +58,7 @@ def get_sent_request(actor: Actor, run_id: UUID, request_id: UUID) -> SentReques
         error_code=call.error_code,
         first_token_seconds=None if call.first_token_ms is None else call.first_token_ms / 1000,
         seconds=None if call.total_ms is None else call.total_ms / 1000,
-        **texts,
+        **answer,
     )
 
 

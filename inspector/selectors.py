@@ -112,7 +112,7 @@ def get_run_inspection(actor: Actor, run_id: UUID) -> RunInspectionRow:
     trigger = triggers.filter(pk=run.trigger_id).first() if run.trigger_id else None
     person = _get_waker(run, trigger)
     participant = ChatActor.objects.filter(chat=run.chat_id, actor=run.agent_id, ended_at=None).first()
-    calls = _list_calls([run])
+    calls = _list_model_calls([run])
     first_token = next((call.first_token_ms for call in calls if call.first_token_ms is not None), None)
     last = calls[-1] if calls else None
     stamp = Stamp.model_validate(run.stamp) if run.stamp else None
@@ -157,6 +157,7 @@ def _may_read_requests(actor: Actor, run: Run) -> bool:
 
 
 def _get_waker(run: Run, trigger: Message | None) -> Actor | None:
+    """Return whose message woke the agent or, if no message of an author did, whom the run works for."""
     if run.parent_id is not None or run.origin != RunOrigin.WAKE or trigger is None:
         return run.on_behalf_of
     return trigger.author or run.on_behalf_of
@@ -168,7 +169,7 @@ def _compute_seconds(run: Run) -> float | None:
     return max(0.0, (run.ended_at - run.started_at).total_seconds() - run.waited_seconds)
 
 
-def _list_calls(runs: Iterable[Run]) -> list[Any]:
+def _list_model_calls(runs: Iterable[Run]) -> list[Any]:
     calls = LLMCall.objects.filter(run_id__in=[run.id for run in runs]).select_related("on_behalf_of")
     return list(calls.annotate(has_request=Q(request__isnull=False)).order_by("pk"))
 
@@ -253,7 +254,7 @@ def _build_rows_with_sub_agents(run: Run) -> Iterator[TimelineRow]:
     depths = {run.id: 0}
     for child in runs[1:]:
         depths[child.id] = depths.get(child.parent_id or run.id, 0) + 1
-    for call in _list_calls(runs):
+    for call in _list_model_calls(runs):
         seconds = None if call.total_ms is None else call.total_ms / 1000
         yield TimelineRow(
             kind="model",
@@ -273,7 +274,7 @@ def _build_rows_with_sub_agents(run: Run) -> Iterator[TimelineRow]:
     children = {(child.parent_id, child.call_id): child for child in runs[1:]}
     for step in Step.objects.filter(run__in=runs, kind="tool").order_by("started_at", "pk"):
         if (step.run_id, step.call_id) in children:
-            continue  # The sub-agent stands for the call.
+            continue  # The row of the sub-agent is shown instead.
         yield TimelineRow(
             kind="tool",
             run_id=step.run_id,

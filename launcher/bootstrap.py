@@ -123,6 +123,7 @@ def build_packages_record(purpose: str) -> "StepRecord":
 
 
 def make_virtual_environment(replace: bool) -> None:
+    """Make the virtual environment. Unless `replace` is true, one with pip that this version of Python made here is kept."""
     version = "{}.{}".format(*sys.version_info[:2])
     if not replace and was_created_here():
         if read_output([PYTHON, "-c", "import sys, pip; print('%d.%d' % sys.version_info[:2])"]) == version:
@@ -321,7 +322,7 @@ def list_folders(folder: Path, depth: int, prefix: str = "") -> "Iterable[str]":
 
 
 IF_IT_FAILS = "The lines above say why; `make clean` forgets all that was set up (never the data)."
-ENDING = {signal.SIGTERM, signal.SIGINT}
+END_SIGNALS = {signal.SIGTERM, signal.SIGINT}
 
 
 class SetupLock:
@@ -342,7 +343,7 @@ class SetupLock:
 
 def unblock_signals() -> None:
     """Unblock the signals that `call` blocks."""
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, END_SIGNALS)
 
 
 def call(command: "Sequence[str | Path]", cwd: Path = ROOT) -> None:
@@ -350,7 +351,7 @@ def call(command: "Sequence[str | Path]", cwd: Path = ROOT) -> None:
     the command fails."""
     arguments = [str(part) for part in command]
     # A signal must not end us between the start of the child and the assignment of `child`.
-    signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+    signal.pthread_sigmask(signal.SIG_BLOCK, END_SIGNALS)
     try:
         child = subprocess.Popen(
             arguments, cwd=str(cwd), stdin=subprocess.DEVNULL, start_new_session=True, preexec_fn=prepare_child

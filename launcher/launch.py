@@ -135,6 +135,7 @@ class Launcher:
         return server.url
 
     def _migrate(self, migrations: Migrations) -> None:
+        """Run new migrations, and start web and worker meanwhile. If there are none, `_supervise` starts web and worker."""
         self._check_for_signals()
         if not migrations.are_needed():
             return
@@ -199,7 +200,7 @@ class Launcher:
         for key, _ in self._selector.select(LOOP_INTERVAL_SECONDS):
             if callable(key.data):
                 key.data()
-            else:
+            else:  # the name of a child, whose pipe `_log` follows
                 self._log.read(key)
 
     # --- stop ----------------------------------------------------------------------------------------------------

@@ -38,7 +38,8 @@ def open_listener(settings: Mapping[str, str]) -> tuple[socket.socket, str]:
         else:
             name = "localhost" if host in ("127.0.0.1", "0.0.0.0", "::1", "::") else host
             return listener, f"http://{f'[{name}]' if ':' in name else name}:{port}"
-    raise StartError(f"Port {chosen or ports} of {host} cannot be used ({reason}). Set PORT to another one.")
+    named = f"Port {chosen}" if chosen else f"Ports {ports[0]} to {ports[-1]}"
+    raise StartError(f"{named} of {host} cannot be used ({reason}). Set PORT to another one.")
 
 
 class ReadinessProbe:

@@ -85,12 +85,13 @@ class Postgres(Server):
         majors = [_number(path.name.removeprefix("postgres-")) for path in self._home.glob("postgres-*")]
         major, binaries = find_binaries(written_by=max(majors, default=0))
         install = binaries.parent
+        # Where a package from PyPI has its shared libraries.
         libraries = install.parent.with_name(install.parent.name + ".libs")
         self._binaries = self.make_reachable(binaries / "postgres", install, libraries).parent
         # The major version is in the name, so that another version uses a folder of its own.
         self.data = self._home / f"postgres-{major}"
         if self.data.exists():
-            self._check(major)
+            self._check_data(major)
         else:
             self._set_up(major)
         self._wait_for_earlier_server()
@@ -114,7 +115,7 @@ class Postgres(Server):
         is_ours = self.child is not None and lines[:1] == [str(self.child.pid)]
         return is_ours and len(lines) >= 8 and lines[7].strip() == "ready"
 
-    def _check(self, major: int) -> None:
+    def _check_data(self, major: int) -> None:
         """Check that the folder's name has the version of the data, and that their password is ours. Raises `StartError`."""
         version = self.data / "PG_VERSION"
         written_by = version.read_text().strip() if version.exists() else ""

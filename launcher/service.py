@@ -4,7 +4,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from common.processes import spawn
 
@@ -27,7 +27,7 @@ class Service:
     child: subprocess.Popen[bytes] | None = None
     _started: float = 0.0
     _delay: float = FIRST_DELAY_SECONDS
-    _due: float = field(default=0.0)
+    _due: float = 0.0
 
     def start(self) -> subprocess.Popen[bytes]:
         """Start the process and return it. The kernel kills it if the launcher is killed, because an orderly shutdown without

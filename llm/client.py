@@ -45,7 +45,7 @@ def get_model(
     if isinstance(llm, DemoModel):
         return llm
     # The hash of the key: the breakers do not store the key itself.
-    breaker = partial(
+    find_breaker = partial(
         get_breaker,
         tenant,
         endpoint.provider,
@@ -53,7 +53,7 @@ def get_model(
         str(sorted(endpoint.options.items())),
         str(hash(endpoint.key)),
     )
-    return RetryingModel(llm, breaker, announce=announce, check=check)
+    return RetryingModel(llm, find_breaker, announce=announce, check=check)
 
 
 def _build_adapter(endpoint: Endpoint, timeouts: Timeouts) -> LLM:

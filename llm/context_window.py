@@ -102,14 +102,14 @@ def shorten_turns(turns: Sequence[Turn], budget: int | None = None) -> list[Turn
 
 def shorten_section(text: str) -> str:
     """Return a part of a system text, shortened in its middle to half of its size, at least `MIN_SECTION`. The lines at its
-    beginning and its end, which mark it as data, stay whole. A part that is shorter already is left out: return an empty text."""
+    beginning and its end, which mark it as data, stay whole. Return an empty text for a shorter part: it is left out."""
     size = estimate_tokens(text)
     return _cut_text(text, max(size // 2, MIN_SECTION)) if size > MIN_SECTION else ""
 
 
 def fit_blocks(system: str, blocks: Sequence[list[Turn]], budget: int) -> list[Turn]:
     """Return the system text and the turns of the newest blocks that fit into the budget. The turns of a block, for example a call
-    and its result, are included or left out together. The texts of the oldest one may be shortened to fit.
+    and its result, are included or left out together. The texts of the oldest of these blocks may be shortened to fit.
 
     The last block and the block that the run answers are always included; they are shortened when they are too long.
     """
@@ -126,7 +126,7 @@ def fit_blocks(system: str, blocks: Sequence[list[Turn]], budget: int) -> list[T
         if budget < MIN_PART and size > budget:
             break
         included[index] = _shorten_block(blocks[index], budget)
-        budget -= size
+        budget -= size  # negative after a block that was shortened: no older one fits
     if len(included) < len(blocks):
         system = f"{system}\n\n{LEFT_OUT}"
     return [Turn("system", system), *(turn for _, block in sorted(included.items()) for turn in block)]

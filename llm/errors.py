@@ -94,7 +94,8 @@ def _get_code(status: int, text: str) -> str:
 
 
 def _is_transport_error(error: BaseException) -> bool:
-    """Return whether the connection failed. Classes are compared by name, so that no client library is imported."""
+    """Return whether the connection failed. Classes are compared by name, so that no client library is imported.
+    httpx raises `HTTPStatusError` for a response, so the connection worked."""
     kind = type(error)
     library = kind.__module__.partition(".")[0]
     return isinstance(error, OSError) or (library in _TRANSPORT_LIBRARIES and kind.__name__ != "HTTPStatusError")

@@ -151,7 +151,8 @@ def _parse_cost(reported: Any) -> int | None:
 
 def _build_names(endpoint: Endpoint, model: str) -> list[str]:
     provider = PROVIDERS.get(endpoint.provider)
-    if provider is not None and (provider.has_api_base or not endpoint.api_base) and provider.price_prefixes:
+    # For a provider with an address of its own, `api_base` is another server, which is looked up by its host.
+    if provider is not None and provider.price_prefixes and (provider.has_api_base or not endpoint.api_base):
         return [prefix + model for prefix in provider.price_prefixes]
     host = URL(endpoint.api_base or "").host
     return [_PREFIX_OF_HOST[host] + model] if host in _PREFIX_OF_HOST else []

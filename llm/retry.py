@@ -37,7 +37,7 @@ class Breaker:
     last: LLMError | None = None
 
     def check(self, now: float) -> None:
-        """Raise `LLMError` while the breaker is open."""
+        """Raise `LLMError` while the breaker is open. After a pause, one request passes, to test the model."""
         if self.failures < MAX_FAILURES_IN_ROW:
             return
         if now < self.until:
@@ -48,7 +48,7 @@ class Breaker:
                 f"Last: {self.last}"
             )
             raise LLMError(code, text[:500], retryable=True, retry_after=seconds, tries=0)
-        self.until = now + PAUSE_SECONDS  # this request tests the model; others are refused meanwhile
+        self.until = now + PAUSE_SECONDS  # others are refused while this request tests the model
 
     def record_success(self) -> None:
         self.failures, self.last = 0, None

@@ -101,7 +101,7 @@ class RequestRecorder:
         return encode_request(self.current, self.sections, base=base, secret=self.secret)
 
     def mark_stored(self, key: RequestKey) -> None:
-        """Take the current request as the base of the next one. Call it after the commit."""
+        """Make the current request the base of the next one, and clear it. Call this after the commit."""
         if self.current is not None:
             self._stored = (key, self.current)
         self.current = None

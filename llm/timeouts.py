@@ -120,7 +120,7 @@ class Deadlines:
     @asynccontextmanager
     async def limit_time(self) -> AsyncIterator[None]:
         """Limit the time of a read. The limit counts from the start of the request or, after a chunk, from the first read after it.
-        A read may bring no chunk; that does not extend it. Raises `LLMError`."""
+        A read that brings no chunk does not extend the limit. Raises `LLMError`."""
         first = self.first_token_s is None
         if self._wait_deadline is None:
             begin = self._started if first else self._loop.time()

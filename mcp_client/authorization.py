@@ -46,12 +46,13 @@ async def find_authorization_server(
 
     `challenge`: the `WWW-Authenticate` header of the server. Raises `MCPError`.
     """
-    asked = httpx2.Response(401, headers={"WWW-Authenticate": challenge} if challenge else {})
+    # The functions of the SDK read the header from a response.
+    refusal = httpx2.Response(401, headers={"WWW-Authenticate": challenge} if challenge else {})
     async with _open_http() as http:
-        resource = await _find_resource(http, extract_resource_metadata_from_www_auth(asked), server_url)
+        resource = await _find_resource(http, extract_resource_metadata_from_www_auth(refusal), server_url)
         metadata = await _find_metadata(http, resource, server_url)
         check_server_url(str(metadata.authorization_endpoint))  # the browser goes there without our checks
-        scope = get_client_metadata_scopes(extract_scope_from_www_auth(asked), resource, metadata, ["refresh_token"])
+        scope = get_client_metadata_scopes(extract_scope_from_www_auth(refusal), resource, metadata, ["refresh_token"])
         registration = OAuthClientMetadata(
             client_name="Atelier",
             redirect_uris=[AnyUrl(redirect_uri)],

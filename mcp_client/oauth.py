@@ -38,13 +38,13 @@ class AuthorizationServer:
 
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> Self:
-        """Return the value that `to_json` was made of."""
+        """Return the server from a value of `to_json`."""
         return cls(**stored)
 
 
 @dataclass(frozen=True)
 class OAuthTokens:
-    """Tokens of an authorization server. `lifetime_s`: seconds for which the access token counts, null if it did not say."""
+    """Tokens of an authorization server. `lifetime_s`: seconds for which the access token is valid, null if not known."""
 
     access: Secret
     refresh: Secret

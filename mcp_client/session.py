@@ -35,7 +35,7 @@ async def list_tools(server: MCPServer, *, seconds: float) -> MCPListing:
         async for page, has_more in _list_pages(client):
             sent += [_dump(tool) for tool in page]
             is_cut = has_more or len(sent) > MAX_TOOLS
-            if is_cut and len(sent) >= MAX_TOOLS:
+            if len(sent) >= MAX_TOOLS:
                 break
         tools, left_out = parse_descriptions(sent[:MAX_TOOLS])
         name = client.server_info.title or client.server_info.name if client.server_info else ""

@@ -86,7 +86,7 @@ class MCPTransport(httpx2.AsyncBaseTransport):
             raise MCPError("redirected", "The server redirects, which is not followed.")
 
     def count_bytes(self, number: int) -> None:
-        """Raise `MCPError` when the answers become too large."""
+        """Count these bytes of an answer. Raises `MCPError` when all answers together are too large."""
         self._bytes += number
         if self._bytes > MAX_BYTES:
             raise MCPError("too_large", f"The server sent more than {MAX_BYTES // 1024 // 1024} MB.")

@@ -53,6 +53,7 @@ def read_history_turns(entries: Sequence[HistoryEntry]) -> dict[UUID, list[Histo
             "seq",
             "run_id",
             "type",
+            "author_id",
             "author__name",
             Left(KT("payload__text"), MAX_CHARACTERS + 1),
             KT("payload__name"),
@@ -68,7 +69,22 @@ def read_history_turns(entries: Sequence[HistoryEntry]) -> dict[UUID, list[Histo
 def _build_turns(entry: HistoryEntry, rows: Iterable[Sequence[Any]]) -> list[HistoryTurn]:
     turns: list[HistoryTurn] = []
     position_of_call: dict[str, int] = {}
-    for id, chat_id, seq, run_id, type_, author, text, name, arguments, call_id, answered_call_id, is_deleted in rows:
+    for row in rows:
+        (
+            id,
+            chat_id,
+            seq,
+            run_id,
+            type_,
+            author_id,
+            author,
+            text,
+            name,
+            arguments,
+            call_id,
+            answered_call_id,
+            is_deleted,
+        ) = row
         is_own = run_id == entry.run_id
         if chat_id != entry.chat_id or not (is_own or entry.first_seq <= seq <= entry.last_seq):
             continue
@@ -79,7 +95,7 @@ def _build_turns(entry: HistoryEntry, rows: Iterable[Sequence[Any]]) -> list[His
             position = position_of_call[answered_call_id]
             call = turns[position]
             turns[position] = HistoryTurn("call", call.message_id, "", call.text, _cut(text, MAX_RESULT_CHARACTERS))
-        elif type_ in SPOKEN_TYPES:
+        elif type_ in SPOKEN_TYPES and (is_own or author_id != entry.agent_id):
             shown = _describe_file(name, is_deleted) if type_ == "FILE_MESSAGE" else _cut(text, MAX_CHARACTERS)
             turns.append(HistoryTurn("answer" if is_own else "message", id, author or "", shown))
     return _keep_newest(turns)

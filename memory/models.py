@@ -29,7 +29,7 @@ READ_TEXTS = [
 
 
 class Note(Identified, WithRevision):
-    """A short text that an agent, or a person for it, wants to know in later runs.
+    """A short text that an agent, or a person for it, keeps for later runs.
 
     `chat` is where it was learnt: it may be used only where everybody may read that chat, unless an editor has set `scope` to the
     whole workspace. `read_texts`: whose texts the run that wrote it had read; a note never raises the rights of a run (FAIR8).

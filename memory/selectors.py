@@ -116,7 +116,9 @@ def read_memory(
     used_notes, note_lines, note_tokens = _choose_notes(notes, request, budget // 2)
     left = budget - note_tokens
     usable = [entry for entry in entries if entry.is_usable]
-    used_entries, entry_lines, entry_tokens = _choose_entries(usable, left if strategy == "truncate" else left * 3 // 4)
+    # With another strategy, at least a quarter is for older history (`read_older_lines`).
+    for_entries = left if strategy == "truncate" else left * 3 // 4
+    used_entries, entry_lines, entry_tokens = _choose_entries(usable, for_entries)
     older: list[tuple[UUID, str]] = []
     if memory_scope == "agent" and usable:
         older = read_older_lines(
@@ -176,12 +178,12 @@ def _choose_notes(notes: Iterable[Any], request: str, budget: int) -> tuple[list
     lines: list[str] = []
     tokens = 0
     for note in usable[:MAX_NOTES_USED]:
-        found = _format_note(note)
-        size = estimate_tokens("\n".join(found))
+        block = _format_note(note)
+        size = estimate_tokens("\n".join(block))
         if tokens + size > budget:
             break
         chosen.append(note)
-        lines += found
+        lines += block
         tokens += size
     return chosen, lines, tokens
 

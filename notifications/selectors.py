@@ -23,7 +23,7 @@ workspace."""
 
 def _list_visible(person: Actor) -> QuerySet[Notification]:
     """Return the person's notifications from workspaces that they are a member of, and those that say that
-    another one was deleted."""
+    a workspace was deleted."""
     notifications = Notification.objects.alias(role=build_role_expression(person, "workspace_id"))
     return notifications.filter(Q(role__isnull=False) | Q(type=NotificationKind.WORKSPACE_DELETED), person=person)
 

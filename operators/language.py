@@ -38,7 +38,7 @@ def in_language_of_user(view: View) -> View:
 
 @require_POST
 def choose_language(request: HttpRequest) -> HttpResponse:
-    """Save the chosen language: for the user, whose web app it also changes, or in a cookie before sign-in."""
+    """Save the chosen language for the user, whose web app then has it, too, and in a cookie, which is read before sign-in."""
     chosen = request.POST.get("language", "")
     person: Any = request.user
     if person.is_authenticated and chosen in dict(settings.LANGUAGES) and chosen != person.language:

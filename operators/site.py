@@ -73,21 +73,21 @@ class OperatorSite(AdminSite):
         admin_view = csp(POLICY)(in_language_of_user(super().admin_view(view, cacheable)))
 
         def view_for_operators(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-            self._require_operator(request)
+            self._refuse_non_operator(request)
             return admin_view(request, *args, **kwargs)
 
         return update_wrapper(view_for_operators, view)
 
     def get_urls(self) -> list[Any]:
         # Not `admin_view`: users who are not signed in yet choose a language, too.
-        def view_for_operators(request: HttpRequest) -> Any:
-            self._require_operator(request)
+        def language_view(request: HttpRequest) -> Any:
+            self._refuse_non_operator(request)
             return csrf_protect(choose_language)(request)
 
-        return [path("language/", view_for_operators, name="language"), *super().get_urls()]
+        return [path("language/", language_view, name="language"), *super().get_urls()]
 
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        self._require_operator(request)
+        self._refuse_non_operator(request)
         view: Any = csp(POLICY)(in_language_of_user(super().login))
         response: HttpResponse = view(request, extra_context)
         return response
@@ -102,8 +102,8 @@ class OperatorSite(AdminSite):
             publish_rights_changed(person.pk)
         return response
 
-    def _require_operator(self, request: HttpRequest) -> None:
-        """Raise `Http404` for a user who is signed in and is no operator."""
+    def _refuse_non_operator(self, request: HttpRequest) -> None:
+        """Raise `Http404` for a signed-in user who is no operator. Anonymous users pass, because they may sign in."""
         if request.user.is_authenticated and not self.has_permission(request):
             raise Http404
 

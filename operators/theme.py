@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def _build_entry(title: "StrOrPromise", icon: str, table: str, query: str = "") -> dict[str, Any]:
     """Return the entry of the menu that leads to the list of a table, or to the part of it that `query` selects."""
-    app, _, model = table.partition("_")
+    app, model = table.split("_", 1)
     link = reverse_lazy(f"admin:{table}_changelist")
     entry: dict[str, Any] = {
         "title": title,
@@ -21,7 +21,7 @@ def _build_entry(title: "StrOrPromise", icon: str, table: str, query: str = "") 
         "permission": lambda request: request.user.has_perm(f"{app}.view_{model}"),
     }
     if query:
-        # The settings import this module, before addresses can be reversed: so the link is built when it is shown.
+        # The settings import this module, before URLs can be reversed, so the link is built when it is shown.
         entry["link"] = lambda request: f"{link}?{query}"
         # A table can have two entries: only the one that leads to the current page is active.
         entry["active"] = lambda request: request.path.startswith(str(link)) and query in request.GET.urlencode()

@@ -40,13 +40,13 @@ def describe_affected(agent: Actor) -> str:
     affected = count_affected(agent)
     workspaces = [f"{one.name} ({one.chat_count})" for one in list_affected_workspaces(agent)[:MAX_NAMES]]
     agents = [f"{one.name} ({one.workspace or '–'})" for one in list_affected_agents(agent)[:MAX_NAMES]]
-    lines = [
+    parts = [
         _join(ngettext("%d workspace", "%d workspaces", affected["workspaces"]) % affected["workspaces"], workspaces),
         ngettext("%d chat", "%d chats", affected["chats"]) % affected["chats"],
         _join(ngettext("a tool of %d agent", "a tool of %d agents", affected["agents"]) % affected["agents"], agents),
         ngettext("%d run under way", "%d runs under way", affected["runs"]) % affected["runs"],
     ]
-    return "; ".join(lines)
+    return "; ".join(parts)
 
 
 def _join(text: str, names: list[str]) -> str:
@@ -97,8 +97,8 @@ class ListingAdmin(ReadOnlyAdmin):
     actions_detail = ("take_down",)
 
     def get_queryset(self, request: Any) -> Any:
-        is_open = AgentReport.objects.filter(agent=OuterRef("agent"), state=ReportState.OPEN).order_by()
-        count = is_open.values("agent").annotate(count=Count("pk")).values("count")
+        open_reports = AgentReport.objects.filter(agent=OuterRef("agent"), state=ReportState.OPEN).order_by()
+        count = open_reports.values("agent").annotate(count=Count("pk")).values("count")
         return super().get_queryset(request).annotate(report_count=Coalesce(Subquery(count), 0))
 
     # The first column is no link to the agent, because Django makes it the link to the listing.

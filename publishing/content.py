@@ -115,6 +115,7 @@ def _select_public_tools(uses: Sequence[ToolUse], tools_by_name: Mapping[str, To
         for use in uses
         if use.tool in tools_by_name and use.tool not in UNPUBLISHED_TOOLS
     }
+    # `delegate` keeps only shipped agents (`_remove_own_sub_agents`). Without any, it has nobody to give tasks to.
     if not any(_is_shipped(handle) for use in uses for handle in _list_sub_agents(use)):
         tools.pop(Delegate.name, None)
     return tools

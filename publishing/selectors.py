@@ -85,7 +85,7 @@ def list_directory(
 ) -> Any:
     """Return the public agents that match, annotated for `SORT_COLUMNS` and `build_directory_rows`.
 
-    `used_in`: only those that are in a chat of this workspace that the actor is in. Raises `NotFound` for that workspace.
+    `used_in`: only those that are in the actor's chats of this workspace. Raises `NotFound` for that workspace.
     """
     in_chats = ChatActor.objects.filter(actor=OuterRef("pk"), ended_at=None).order_by()
     chat_count = in_chats.values("actor").annotate(count=Count("pk")).values("count")
@@ -99,9 +99,12 @@ def list_directory(
     )
     if query:
         agents = agents.filter(build_search_condition(query))
+    # Agents that come with the release have no listing. They are of the category `other`, and answer in every language.
     if category is not None:
-        is_listed = Q(listing__category=category)
-        agents = agents.filter(is_listed | Q(listing=None) if category == ListingCategory.OTHER else is_listed)
+        in_category = Q(listing__category=category)
+        if category == ListingCategory.OTHER:
+            in_category |= Q(listing=None)
+        agents = agents.filter(in_category)
     if language is not None:
         agents = agents.filter(Q(listing__languages__contains=[language]) | Q(listing=None))
     if is_yours:
@@ -212,7 +215,7 @@ def _compute_typical_reply(agent: Actor) -> TypicalReplyRow | None:
             root_ms=Sum("total_ms", filter=Q(run_id=F("tree_id"))),
         )
     )
-    # And those with a request of a sub-agent without a price.
+    # Replies with a request of a sub-agent without a price are left out here.
     found = list(trees.filter(unpriced=0).values_list("cost", "root_ms", "workspace"))
     if len({workspace for _, _, workspace in found} - {None}) < MIN_TYPICAL_WORKSPACES:
         return None

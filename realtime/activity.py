@@ -24,7 +24,7 @@ PAUSE_BETWEEN_FRAMES_SECONDS = 0.5
 class ActivityNotifier:
     """Sends unread counts to the sockets of a hub.
 
-    When a message is posted in a chat, each hub with sockets on the workspace is told. It checks, in one query for all of its
+    When a message is posted in a chat, each hub with sockets on the workspace is notified. It checks, in one query for all of its
     sockets, which people are in the chat.
     """
 

@@ -140,6 +140,7 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
         return getattr(self.base_send, "__self__", None)
 
     def leave(self) -> None:
+        """Remove the socket from the hub, and stop sending. Calling it again has no effect."""
         if self.socket is not None:
             self.socket.has_ended = True
             self.hub.remove(self.socket)
@@ -205,8 +206,8 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
             raise LimitReached(f"A socket subscribes to at most {limits.MAX_SUBSCRIPTIONS} topics.")
         subscription = await self.hub.subscribe(socket, topic)
         try:
-            add = self.hub.check_viewer if socket.sign_in.viewing_id else self.hub.add_subscriber
-            if not await add((socket.actor.id, topic)):
+            check_right = self.hub.check_viewer if socket.sign_in.viewing_id else self.hub.add_subscriber
+            if not await check_right((socket.actor.id, topic)):
                 raise NotFound("There is no such topic.")
             await self.hub.send_reply(socket, subscription, since)
         except BaseException:

@@ -72,21 +72,22 @@ def find_sign_ins(keys: Collection[str]) -> dict[str, tuple[Actor, SocketSignIn]
 
 
 def _find_by_token(texts: Collection[str]) -> dict[str, tuple[Actor, SocketSignIn]]:
-    found = find_tokens(texts)
-    for token in found.values():
+    found = {}
+    for text, token in find_tokens(texts).items():
         actors.record_token_use(token)
-    return {
-        text: (token.actor, SocketSignIn("", token.actor_id, "", token.pk, token.is_read_only))
-        for text, token in found.items()
-    }
+        sign_in = SocketSignIn(
+            session_key="", actor_id=token.actor_id, session_hash="", token_id=token.pk, is_read_only=token.is_read_only
+        )
+        found[text] = (token.actor, sign_in)
+    return found
 
 
 def _find_by_session(session_keys: Collection[str]) -> dict[str, tuple[Actor, SocketSignIn]]:
     """Return the people of valid sessions.
 
     A session is invalid if it has expired, is anonymous, is older than the last change of the password, or if its person
-    may not sign in. The person of a session in which an operator views the web app as a person (`Viewing`) is that person; once
-    the viewing has ended, the operator.
+    may not sign in. While an operator views the web app as another person (`Viewing`), that person is returned for the session of
+    the operator.
     """
     sessions = Session.objects.filter(session_key__in=session_keys, expire_date__gt=now())
     decoded = {session.session_key: session.get_decoded() for session in sessions}

@@ -108,12 +108,12 @@ class Hub:
         if socket.subscriptions.pop(topic, None) is None:
             return
         self.buffers[topic].unsubscribe(socket)
-        is_present = topic.kind == "chat" and not socket.sign_in.viewing_id
-        if is_present and not self.has_socket_on(topic, socket.actor.id):
+        was_present = topic.kind == "chat" and not socket.sign_in.viewing_id
+        if was_present and not self.has_socket_on(topic, socket.actor.id):
             self.spawn(self._leave_chat(topic, socket.actor.id))
 
     def has_socket_on(self, topic: Topic, actor_id: UUID) -> bool:
-        """Return whether a person has a socket of this process on the topic. Operators who view as the person do not count."""
+        """Return whether a person has a socket of this process on the topic. Sockets of viewings (`Viewing`) do not count."""
         sockets = self.sockets_by_owner.get(actor_id, ())
         return any(topic in socket.subscriptions for socket in sockets if not socket.sign_in.viewing_id)
 

@@ -53,7 +53,7 @@ class Outbox:
     def __init__(self, send: Callable[[str], Awaitable[None]]) -> None:
         self.writer: FrameWriter | None = None
         self._send = send
-        self._waiting: deque[tuple[str, bool]] = deque()
+        self._waiting: deque[tuple[str, bool]] = deque()  # the text of a frame, and whether it is transient
         self._size = 0
         self._has_frames = asyncio.Event()
 

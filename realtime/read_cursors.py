@@ -4,8 +4,11 @@ import asyncio
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from django.db import Error
+
 from chats import services as chats
 from chats.hooks import ReadCursor
+from common.database import is_database_unavailable
 from realtime.db_executor import run_in_db_thread
 
 if TYPE_CHECKING:
@@ -32,4 +35,11 @@ class ReadCursors:
     async def _write(self) -> None:
         await asyncio.sleep(WRITE_DELAY_SECONDS)
         waiting, self._waiting = self._waiting, {}
-        await run_in_db_thread(chats.advance_read_cursors, [ReadCursor(*key, seq) for key, seq in waiting.items()])
+        try:
+            await run_in_db_thread(chats.advance_read_cursors, [ReadCursor(*key, seq) for key, seq in waiting.items()])
+        except Error as error:
+            if is_database_unavailable(error):
+                # No client repeats them, because the frame `mark_read` has no answer.
+                for key, seq in waiting.items():
+                    self.move(*key, seq)
+            raise

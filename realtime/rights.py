@@ -101,14 +101,14 @@ def _filter_by_session(sign_ins: Collection[SocketSignIn]) -> set[SocketSignIn]:
     active = Actor.people.filter(is_any_of("pk", list({sign_in.owner_id for sign_in in sign_ins})), is_active=True)
     people = active.values_list("pk", "password", "session_epoch")
     hashes = {pk: _compute_session_hash(password, epoch) for pk, password, epoch in people}
-    viewings = {sign_in.viewing_id for sign_in in sign_ins if sign_in.viewing_id}
-    running: set[UUID | None] = {viewing.id for viewing in list_viewings(viewings)} if viewings else set()
+    viewing_ids = {sign_in.viewing_id for sign_in in sign_ins if sign_in.viewing_id}
+    active_ids: set[UUID | None] = {viewing.id for viewing in list_viewings(viewing_ids)} if viewing_ids else set()
     return {
         sign_in
         for sign_in in sign_ins
         if sign_in.session_key in sessions
         and hashes.get(sign_in.owner_id) == sign_in.session_hash
-        and (sign_in.viewing_id is None or sign_in.viewing_id in running)
+        and (sign_in.viewing_id is None or sign_in.viewing_id in active_ids)
     }
 
 

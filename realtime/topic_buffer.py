@@ -192,7 +192,7 @@ class TopicBuffer:
                 if self._sent_presence is not None:
                     subscription.receive(self._sent_presence, None)  # newer than the reply
                 return reply
-            last = self._reads.get(since is None)
+            last = self._reads.get(since is None)  # may be another read after the wait
         if last is None or last.has_started:
             last = self._reads[since is None] = ChatRead(self._read, since, last)
         elif since is not None and last.since is not None:

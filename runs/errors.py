@@ -10,7 +10,7 @@ class LeaseLost(Exception):
 
 @dataclass
 class RunStartFailed(Exception):
-    """The database refused the rows that start this run, or aborted its preparation. It is claimed again until `MAX_FAILURES`."""
+    """The database refused the rows that start a run, or aborted its preparation. The run is claimed again until `MAX_FAILURES`."""
 
     run_id: UUID
 

@@ -61,14 +61,14 @@ def build_concurrency_key(agent_id: UUID, chat_id: UUID, memory_scope: MemorySco
 class Run(Identified, VersionedRow):
     """The work of an agent on one message in a chat, on a task of another agent, on one side of a comparison, or on a job.
 
-    At most one run of a `concurrency_key` is running or waits for sub-agents. `attempt` is the fencing token of its writes. The
-    first claim sets `spec`, or the start of a comparison. `message_id`: the id of the current step's message, set before its first
+    At most one run of a `concurrency_key` is running or waits for sub-agents. `attempt` is the fencing token of its writes. `spec`
+    is set by the first claim or the start of a comparison. `message_id`: the id of the current step's message, set before its first
     chunk. `read_to`: the version of the chat up to which the run has read. `answered_ids`: the messages that address the agent and
-    that the run has read. `replies_to_trigger`: other messages follow the one that it answers, so its texts reply to it.
+    that the run has read. `replies_to_trigger`: the message that woke the agent is not the newest, so the run's texts reply to it.
     `agent_hops`: messages of agents in a row that led to the run. Before `retry_at`, it is not claimed and asks no model.
 
-    The run of a sub-agent has a `parent`, whose call `call_id` gave it its task. `path` has the agents from the first to this one;
-    its messages have its `metadata`, and it ends at `deadline_at`, or later by the time that it waits for people.
+    The run of a sub-agent has a `parent`, whose call `call_id` gave it its task. `path` has the agents from the first to this one.
+    The messages of the run have its `metadata`. It ends at `deadline_at`, or later by the time that it waits for people.
     """
 
     # A new run is not inserted if its concurrency key has a queued run in the same chat, which will read this message, too.
@@ -117,7 +117,7 @@ class Run(Identified, VersionedRow):
     triggered_by = models.ForeignKey(
         "actors.Actor", verbose_name=_("triggered by"), null=True, on_delete=models.SET_NULL, related_name="+"
     )
-    # The author of the message that woke it, who may be an agent; the person who woke the agent by hand; the owner of the schedule.
+    # Who woke the agent: the author of a message (also an agent), the person who did it by hand, or the owner of the schedule.
     woken_by = models.ForeignKey(
         "actors.Actor", verbose_name=_("woken by"), null=True, on_delete=models.SET_NULL, related_name="+"
     )
@@ -137,6 +137,7 @@ class Run(Identified, VersionedRow):
     lease_owner = models.CharField(_("lease owner"), max_length=80, blank=True, default="")
     lease_until = models.DateTimeField(_("lease until"), null=True)
     retry_at = models.DateTimeField(_("retry at"), null=True)
+    # When its task was sent. Null: the next sweep sends one; an isolated run is started by the sweep only, not by a task.
     dispatched_at = models.DateTimeField(_("dispatched at"), null=True)
     stop_requested_at = models.DateTimeField(_("stop requested at"), null=True)
     stopped_by = models.ForeignKey(

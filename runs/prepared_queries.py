@@ -132,11 +132,11 @@ def _query_newest(rows: QuerySet[Message], max_bytes: int, max_tokens: int) -> Q
     """Return the newest of these messages in one statement, until they have `max_tokens` tokens together, by the estimates that
     are stored, or their payloads `max_bytes` bytes."""
     newest = Message.objects.filter(pk__in=rows.order_by("-seq").values("pk")[:MAX_ROWS])
-    before = Window(Sum("payload_bytes"), order_by=F("seq").desc()) - F("payload_bytes")
+    bytes_before = Window(Sum("payload_bytes"), order_by=F("seq").desc()) - F("payload_bytes")
     size = Coalesce("tokens", F("payload_bytes") / 4) + TOKENS_PER_MESSAGE
     tokens_before = Window(Sum(size), order_by=F("seq").desc()) - size
-    fitting = newest.annotate(before=before, tokens_before=tokens_before).filter(
-        before__lt=max_bytes, tokens_before__lt=max_tokens
+    fitting = newest.annotate(bytes_before=bytes_before, tokens_before=tokens_before).filter(
+        bytes_before__lt=max_bytes, tokens_before__lt=max_tokens
     )
     return fitting.order_by("-seq").values_list(*LOG_COLUMNS)
 

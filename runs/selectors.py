@@ -45,8 +45,8 @@ def list_in_turns(
     )
     same_tree = Run.objects.filter(root=OuterRef("root"), state__in=[RunState.QUEUED, RunState.RUNNING])
     older = same_tree.filter(pk__lt=OuterRef("pk")).order_by().values("root").annotate(count=Count("pk"))
-    waiting = waiting.annotate(position=Coalesce(Subquery(older.values("count")), 0))
-    turn = Window(RowNumber(), partition_by=[F("workspace_id"), F("on_behalf_of_id")], order_by=["position", "pk"])
+    waiting = waiting.annotate(older_in_tree=Coalesce(Subquery(older.values("count")), 0))
+    turn = Window(RowNumber(), partition_by=[F("workspace_id"), F("on_behalf_of_id")], order_by=["older_in_tree", "pk"])
     rows = waiting.annotate(turn=turn).order_by("turn", "pk")
     return rows.values_list("pk", "workspace_id", "on_behalf_of_id", "turn")
 
@@ -61,7 +61,7 @@ def count_runs_ahead(run: Run) -> int | None:
 
 
 def list_replies_of_version(spec: AgentSpec, reader: Actor) -> QuerySet[Run]:
-    """Return the runs that this version answered, in chats that the reader may read."""
+    """Return the runs in which this version answered, in chats that the reader may read."""
     return Run.objects.filter(spec=spec, chat__in=list_readable_chats(reader).values("pk")).select_related("chat")
 
 

@@ -87,9 +87,8 @@ class ScheduledTime(Identified):
     state = models.CharField(
         _("state"), max_length=6, choices=[("fired", _("fired")), ("missed", _("missed"))], default="fired"
     )
-    missed = models.PositiveIntegerField(
-        _("missed"), default=0
-    )  # the number of times missed since the previous row, including this time if it was missed
+    # The number of times that were missed since the previous row, including this time if it was missed.
+    missed = models.PositiveIntegerField(_("missed"), default=0)
     message_id = models.UUIDField(_("message id"), null=True)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
 

@@ -43,8 +43,8 @@ class CpuBudget:
 class HTTPCaller:
     """The originator of a request. Requests with the same `key` share `threads_per_caller` threads and a budget.
 
-    `is_unidentified`: the key is not that of a person, but for example an IP address, which many people may have. They get
-    twice the threads and no common budget.
+    `is_unidentified`: the key is not that of a person, but for example an IP address, which many people may have. Such
+    a caller gets twice the threads, and no budget limits it.
     """
 
     key: Hashable
@@ -95,7 +95,7 @@ class FairQueue:
                 queue.remove(turn)
                 if not queue:
                     del self._waiting[caller]
-            else:
+            else:  # its turn had come
                 self._leave(caller)
             raise
 

@@ -79,12 +79,12 @@ def build_probe_client() -> "redis.Redis":
     return build_client(connect_timeout=PROBE_TIMEOUT, timeout=PROBE_TIMEOUT + 1)
 
 
-def has_answering_worker(server: "redis.Redis") -> bool:
+def has_answering_worker(client: "redis.Redis") -> bool:
     """Send a probe to all workers. Return whether one has answered in time."""
     answer = f"{PROBE_CHANNEL}:{secrets.token_hex(8)}"
-    if not server.publish(PROBE_CHANNEL, answer):
+    if not client.publish(PROBE_CHANNEL, answer):
         return False
-    return server.blpop([answer], timeout=PROBE_TIMEOUT) is not None
+    return client.blpop([answer], timeout=PROBE_TIMEOUT) is not None
 
 
 class ProbeResponder:
@@ -112,16 +112,17 @@ class ProbeResponder:
                 self._stopping.wait(1)
 
     def _listen(self) -> None:
-        server = build_probe_client()
-        with PubSub(server.connection_pool, ignore_subscribe_messages=True) as probes:
+        client = build_probe_client()
+        with PubSub(client.connection_pool, ignore_subscribe_messages=True) as probes:
             probes.subscribe(PROBE_CHANNEL)
+            # The first message confirms the subscription.
             probes.get_message(ignore_subscribe_messages=False, timeout=PROBE_TIMEOUT)
             self.listening.set()
             while not self._stopping.is_set():
                 probe = probes.get_message(timeout=1)
                 if probe and self._is_healthy():
-                    server.lpush(probe["data"], 1)
-                    server.expire(probe["data"], 10)
+                    client.lpush(probe["data"], 1)
+                    client.expire(probe["data"], 10)
 
 
 class LivenessFile:

@@ -46,8 +46,8 @@ class BoundedHttp(HttpToolsProtocol):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._read_outside_bodies = 0
-        self._body = 0
+        self._newest_read_outside_bodies = 0
+        self._body_bytes = 0
         self._bytes_outside_bodies = 0
         self._head_is_open = True
         self._head_deadline = Deadline()
@@ -59,7 +59,7 @@ class BoundedHttp(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         # The parser buffers an unfinished header without an event, so bytes are counted when they arrive.
-        self._read_outside_bodies = len(data)
+        self._newest_read_outside_bodies = len(data)
         self._bytes_outside_bodies += len(data)
         super().data_received(data)
         if self.transport.is_closing():
@@ -71,7 +71,9 @@ class BoundedHttp(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        self._bytes_outside_bodies, self._body, self._head_is_open = self._read_outside_bodies, 0, True
+        # Only bytes of the newest read can belong to this message.
+        self._bytes_outside_bodies, self._body_bytes = self._newest_read_outside_bodies, 0
+        self._head_is_open = True
 
     def on_headers_complete(self) -> None:
         self._head_is_open = False
@@ -82,8 +84,8 @@ class BoundedHttp(HttpToolsProtocol):
 
     def on_body(self, body: bytes) -> None:
         self._bytes_outside_bodies -= len(body)
-        self._read_outside_bodies -= len(body)  # The next request may begin in the same read.
-        self._body += len(body)
+        self._newest_read_outside_bodies -= len(body)  # The next request may begin in the same read.
+        self._body_bytes += len(body)
         super().on_body(body)
 
     def send_400_response(self, msg: str) -> None:
@@ -94,8 +96,8 @@ class BoundedHttp(HttpToolsProtocol):
             super().send_400_response(msg)
 
     def _is_too_large(self) -> bool:
-        """Whether heads, trailers and the framing of chunks are too large. A tiny chunk's framing is several times its size."""
-        return self._bytes_outside_bodies > limits.MAX_HEAD + 8 * self._body
+        """Return whether there are too many bytes outside bodies. The framing of a tiny chunk is several times its size."""
+        return self._bytes_outside_bodies > limits.MAX_HEAD + 8 * self._body_bytes
 
     def pause_writing(self) -> None:
         super().pause_writing()

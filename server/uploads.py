@@ -31,7 +31,7 @@ def declares_more_than(scope: HTTPScope, max_bytes: int) -> bool:
 
 
 class Uploads:
-    """`is_upload` says which requests are uploads. Their bodies may have `max_bytes`."""
+    """Receives uploads: the requests for which `is_upload` returns true. Their bodies may have `max_bytes`."""
 
     def __init__(self, is_upload: Callable[[HTTPScope], bool], *, max_bytes: int) -> None:
         self.is_upload = is_upload
@@ -51,7 +51,7 @@ class Uploads:
             raise self._build_too_large_error()
         if self._active[caller] >= limits.MAX_UPLOADS_OF_CALLER:
             raise LimitReached("Too many of your uploads are under way.", hints=["Wait until one of them is done."])
-        unidentified = sum(count for active, count in self._active.items() if active.is_unidentified)
+        unidentified = sum(count for other, count in self._active.items() if other.is_unidentified)
         is_full = caller.is_unidentified and unidentified >= limits.MAX_UPLOADS_OF_UNIDENTIFIED_CALLERS
         if is_full or self._active.total() >= limits.MAX_UPLOADS:
             raise Unavailable("Too many uploads are under way here.", hints=["Try again in a moment."])

@@ -7,7 +7,6 @@ that ran out of memory in the middle of a callback, extends no lease and starts 
 
 import logging
 import threading
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -32,7 +31,7 @@ class Watchdog:
         self._is_healthy = is_healthy
         self._exit_process = exit_process
         self._stopped = threading.Event()
-        self._received_at = time.monotonic()
+        self._has_received = threading.Event()
         self._thread = threading.Thread(target=self._run, name="watchdog", daemon=True)
 
     def start(self) -> None:
@@ -44,11 +43,11 @@ class Watchdog:
         self._stopped.set()
 
     def _record_task(self, **kwargs: Any) -> None:
-        self._received_at = time.monotonic()
+        self._has_received.set()
 
     def _run(self) -> None:
-        server = build_probe_client()
-        unhealthy = 0
+        client = build_probe_client()
+        unhealthy = idle = 0
         while not self._stopped.wait(self._timeout / CHECKS):
             # Count checks, not seconds: a process that was suspended for a long time is unhealthy for a moment when it continues.
             unhealthy = 0 if self._is_healthy() else unhealthy + 1
@@ -57,13 +56,13 @@ class Watchdog:
                 self._exit_process()
                 return
             try:
-                are_waiting = any(server.llen(queue) for queue in QUEUES)
+                has_waiting_tasks = any(client.llen(queue) for queue in QUEUES)
             except redis.RedisError:
                 # No worker can receive anything now: the time starts anew when Redis is back.
-                are_waiting = False
-            if not are_waiting:
-                self._received_at = time.monotonic()
-            elif time.monotonic() - self._received_at > self._timeout:
+                has_waiting_tasks = False
+            idle = idle + 1 if has_waiting_tasks and not self._has_received.is_set() else 0
+            self._has_received.clear()
+            if idle >= CHECKS:
                 logger.critical(
                     "Tasks wait in Redis and this worker has received none for %.0f s: ending.", self._timeout
                 )

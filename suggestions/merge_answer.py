@@ -94,6 +94,7 @@ def build_merged_prompt(answer_text: str, production: str, suggestions: Sequence
 
     authors = _LineAuthors(production, suggestions)
     lines = [line for segment in answer.segments for line in authors.attribute(segment, contributors)]
+    # Every line ends with a line feed so far. The last one keeps it only if that of production has one.
     if lines and not production.endswith("\n"):
         lines[-1].text = lines[-1].text.removesuffix("\n")
     if sum(len(line.text) for line in lines) > MAX_PROMPT:
@@ -243,7 +244,7 @@ def _check_every_change_is_used(
         after = _get_stripped_lines(contribution.content.prompt)
         added, removed = after - before - production_lines, (before - after) & production_lines
         all_removed |= removed
-        is_removal_used = not added and removed - merged_lines
+        is_removal_used = not added and not removed <= merged_lines
         is_used = contribution.contributor.id in used or suggestion.name in in_conflict or is_removal_used
         if (added or removed) and not is_used:
             raise InvalidMergeAnswer(

@@ -72,7 +72,7 @@ def get_suggestion_for(actor: Actor, id: UUID, verb: SuggestionVerb, *, lock: bo
         suggestion = Suggestion.objects.select_related("agent", "author", "base").filter(pk=id).first()
         if suggestion is None:
             raise NotFound("There is no such suggestion.")
-        _check_suggestion_verb(actor, suggestion, verb)
+    _check_suggestion_verb(actor, suggestion, verb)
     if lock:
         lock_chat(suggestion.chat_id)
         suggestion.refresh_from_db(from_queryset=Suggestion.objects.select_for_update())

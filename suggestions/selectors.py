@@ -22,12 +22,12 @@ from workspaces.models import Workspace
 
 
 def list_suggestions(workspace: Workspace) -> QuerySet[Suggestion]:
-    """Return the suggestions of a workspace for agents that are not deleted. The caller has checked that the actor may see it."""
+    """Return the suggestions of a workspace for agents that are not deleted. The caller has checked that the actor is a member."""
     return Suggestion.objects.filter(workspace=workspace).exclude(agent__status=AgentStatus.DELETED)
 
 
 def list_merges(workspace: Workspace) -> QuerySet[Merge]:
-    """Return the merges of a workspace for agents that are not deleted. The caller has checked that the actor may see it."""
+    """Return the merges of a workspace for agents that are not deleted. The caller has checked that the actor is a member."""
     return Merge.objects.filter(workspace=workspace).exclude(agent__status=AgentStatus.DELETED)
 
 
@@ -73,7 +73,7 @@ def _build_reader(actor: Actor, rows: Iterable[Suggestion] | Iterable[Merge]) ->
 
 
 def get_suggestion_row(actor: Actor, id: UUID) -> SuggestionRow:
-    """Return the current row. The caller has checked that the actor may see it."""
+    """Return the current row of a suggestion. The caller has checked that the actor may see it."""
     suggestion = select_row_fields(Suggestion.objects.all()).get(pk=id)
     return build_suggestion_row(suggestion, _build_reader(actor, [suggestion]))
 
@@ -85,7 +85,7 @@ def select_merge_row_fields(rows: QuerySet[Merge]) -> QuerySet[Merge]:
 
 
 def get_merge_row(actor: Actor, id: UUID) -> MergeRow:
-    """Return the current row. The caller has checked that the actor may see it."""
+    """Return the current row of a merge. The caller has checked that the actor may see it."""
     return list_merge_rows(actor, [select_merge_row_fields(Merge.objects.all()).get(pk=id)])[0]
 
 

@@ -105,8 +105,8 @@ def _load_zones() -> dict[str, str]:
 def find_zone(place: str) -> ZoneInfo | None:
     """Return the zone of an IANA name, or of a city or country that is known, or null."""
     name = _normalize(place)
-    # "Tokyo, Japan": the city is the part before the comma.
     zones = _load_zones()
+    # "Tokyo, Japan": the city is the part before the comma. "東京市": 市 is the word for city.
     key = zones.get(name) or zones.get(_normalize(re.split(r"[,，(（]", place)[0])) or zones.get(name.rstrip("市"))
     return ZoneInfo(key) if key else None
 

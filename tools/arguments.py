@@ -33,6 +33,8 @@ class ArgumentsNotCheckable(Exception):
 
 
 def _limit(check: Keyword) -> Keyword:
+    """Return a check of a keyword that raises `ArgumentsNotCheckable` after `MAX_KEYWORDS_CHECKED` checks of one call."""
+
     def limited(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[ValidationError] | None:
         left = _keywords_left.get()
         left[0] -= 1

@@ -65,6 +65,7 @@ def redact_credential(text: str, server: ToolServer, credential: Secret) -> str:
 
 
 def _encode_basic(server: ToolServer, credential: Secret) -> str:
+    """Return the user name and the credential as Basic authentication sends them, and hide this text in all later log lines."""
     encoded = base64.b64encode(f"{server.auth_name}:{credential.reveal()}".encode()).decode()
     hide_secret(encoded)
     return encoded

@@ -65,7 +65,7 @@ class FindTools(Tool):
 
     def search(self, query: str) -> list[Tool]:
         """Return the tools whose names, servers and descriptions have the most of the query's terms, the best first. A term that
-        few tools have counts more."""
+        few tools have counts more, and the exact name of a tool counts most."""
         terms = set(list_terms(query))
         scores = {
             name: sum(self._score(term, weights) for term in terms) + 100 * (name.lower() == query.strip().lower())
@@ -94,6 +94,7 @@ class FindTools(Tool):
 def _weigh_terms(tool: Tool) -> dict[str, float]:
     """Return the terms of a tool, each with the highest weight of the texts that have it."""
     weights: dict[str, float] = {}
+    # By rising weight, so that a later text replaces the weight of an earlier one.
     texts = ((tool.description, DESCRIPTION_WEIGHT), (tool.server_name, SERVER_WEIGHT), (tool.name, NAME_WEIGHT))
     for text, weight in texts:
         weights |= dict.fromkeys(list_terms(text), weight)

@@ -64,8 +64,8 @@ class ToolContext:
 
     `has_outside_texts`: the system text of the run, or the description of a tool, is from outside, as knowledge pages are (FAIR8).
 
-    `chat_id` is null for a sub-agent, although its run has a chat, because it sees nothing of the chat but what it was given:
-    `file_ids` are the files.
+    `chat_id` is null for a sub-agent, although its run has a chat, because it sees nothing of the chat but what it was given.
+    `file_ids` are the files that it was given.
     """
 
     actor: "Actor"
@@ -172,7 +172,7 @@ class Tool:
         return Policy.AUTO
 
     def check_rights(self, ctx: ToolContext) -> None:
-        """Raise `ToolError` if the person for whom the run works has no right to this. It is called before a person is asked to
+        """Raise `ToolError` if the person for whom the run works may not make this call. It is called before a person is asked to
         approve a call, so that nobody approves what fails afterwards. `run` checks the rights again."""
 
     def build_question(self, args: ToolArgs) -> Question | None:

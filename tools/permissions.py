@@ -28,6 +28,7 @@ def get_workspace_tool_for(actor: Actor, tool_id: UUID, *, lock: bool = False) -
 
 
 def _get(actor: Actor, rows: QuerySet[T], id: UUID, what: str, *, lock: bool) -> T:
+    """Return the row if the actor may manage it. It is locked after the check, so that nobody locks what they may not see."""
     row = rows.filter(pk=id).first()
     with replace_not_found(what):
         if row is None:

@@ -1,9 +1,11 @@
 """The admin pages of the ledger, and of budgets and prices, which operators set."""
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin, messages
+from django.db import transaction
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -57,10 +59,19 @@ class LLMCallAdmin(ReadOnlyAdmin):
     sortable_by = ()
 
 
+def _show_refusal(view: Callable[..., HttpResponse], request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    try:
+        return view(request, *args, **kwargs)
+    except AppError as error:
+        messages.error(request, error.message)
+        return redirect(request.get_full_path())
+
+
 class OwnedByOperatorAdmin(ReadOnlyAdmin):
     """A table whose rows editors and operators set. Operators create, change and delete those of operators, which is audited."""
 
     changeable_fields: ClassVar[tuple[str, ...]]
+    """Fields that can be changed in a stored row. All of them are amounts."""
 
     def is_of_operator(self, row: Any) -> bool:
         """Return whether an operator has set the row."""
@@ -87,18 +98,18 @@ class OwnedByOperatorAdmin(ReadOnlyAdmin):
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Show the form again, with the reason, if the service refuses the row."""
-        try:
-            response: HttpResponse = super().changeform_view(request, *args, **kwargs)
-        except AppError as error:
-            messages.error(request, error.message)
-            return redirect(request.get_full_path())
-        return response
+        return _show_refusal(super().changeform_view, request, *args, **kwargs)
+
+    def changelist_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Show the list again, with the reason, if the service refuses to delete one of the selected rows."""
+        return _show_refusal(super().changelist_view, request, *args, **kwargs)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         """Return what is deleted with the rows. Balances need no permission of their own."""
         to_delete, counts, _needed, protected = super().get_deleted_objects(objs, request)
         return to_delete, counts, set(), protected
 
+    @transaction.atomic
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
         for row in queryset:
             self.delete_model(request, row)
@@ -169,7 +180,7 @@ class BudgetAdmin(OwnedByOperatorAdmin):
             subject_id=obj.subject_id,
             as_operator=True,
         )
-        obj.pk = budget.pk
+        obj.pk = budget.pk  # the service has stored the row, and Django redirects to it by `obj`
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
         usage.delete_budget(get_operator(request), obj.pk, as_operator=True)
@@ -227,7 +238,7 @@ class ModelPriceAdmin(OwnedByOperatorAdmin):
             input_micro=obj.input_micro,
             output_micro=obj.output_micro,
         )
-        obj.pk = price.pk
+        obj.pk = price.pk  # as for a budget
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
         usage.delete_price(get_operator(request), obj.pk, as_operator=True)

@@ -59,8 +59,11 @@ def resolve_model(endpoint: Endpoint, name: str, owner: UsageOwner, rules: Mappi
     price = _find_price(rules["prices"], endpoint, name)
     endpoint = endpoint if price is None else replace(endpoint, price=price)
     resolved = _add_token_factor(ResolvedModel(endpoint, name), rules["factors"])
-    known = get_price(endpoint, name) if rules["budgets"] else None
-    if not rules["budgets"] or not (known.input or known.output if known else reports_cost(endpoint)):
+    if not rules["budgets"]:
+        return resolved
+    known = get_price(endpoint, name)
+    may_cost = bool(known.input or known.output) if known else reports_cost(endpoint)
+    if not may_cost:
         return resolved
     return replace(resolved, budgets=tuple(_choose_budgets(rules["budgets"], endpoint, owner)))
 

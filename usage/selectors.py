@@ -193,7 +193,7 @@ def list_budgets(actor: Actor, workspace_id: UUID) -> list[BudgetRow]:
     )
     sees_others = WorkspaceVerb.SEE_USAGE_OF_OTHERS in compute_workspace_verbs(workspace)
     if not sees_others:
-        budgets = budgets.exclude(~Q(subject=actor), ~Q(subject=None), scope=BudgetScope.PERSON)
+        budgets = budgets.filter(~Q(scope=BudgetScope.PERSON) | Q(subject=actor) | Q(subject=None))
     balances = _find_most_spent_balances(workspace, None if sees_others else actor)
     names = Actor.objects.filter(pk__in=[balance.subject_id for balance in balances.values()]).values_list("pk", "name")
     return [_build_budget_row(budget, balances.get(budget.id), dict(names), workspace) for budget in budgets]
@@ -209,7 +209,7 @@ def _find_most_spent_balances(workspace: Workspace, person: Actor | None) -> dic
         current |= of_period & Q(starts_on=bounds.starts_on, ends_at=bounds.ends_at)
     balances = Balance.objects.filter(current, budget__workspace=workspace)
     if person is not None:
-        balances = balances.exclude(~Q(subject_id=person.id), budget__scope=BudgetScope.PERSON)
+        balances = balances.filter(~Q(budget__scope=BudgetScope.PERSON) | Q(subject_id=person.id))
     highest = balances.order_by("budget_id", "-spent_micro", "-reserved_micro").distinct("budget_id")
     return {balance.budget_id: balance for balance in highest}
 

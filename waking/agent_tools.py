@@ -72,7 +72,7 @@ class SendMessage(Tool):
 
 
 def _get_target(ctx: ToolContext, here: Chat, args: SendMessage.Args) -> Chat:
-    """Return the chat that the message is for. Raises `ToolError`, `NotFound`, `Forbidden`."""
+    """Return the chat that the message is for; open the direct chat if needed. Raises `ToolError`, `NotFound`, `Forbidden`."""
     if (args.to is None) == (args.chat_id is None):
         raise ToolError("Name either a member (to) or a chat (chat_id).")
     if args.chat_id is not None:

@@ -127,7 +127,7 @@ class Engine:
 
     @property
     def free_slots(self) -> int:
-        """The number of runs that this process may still claim."""
+        """The number of runs that this process may still claim. Claims under way count, also without a slot of `_capacity` yet."""
         total: int = settings.RUNS_PER_WORKER
         return max(0, total - len(self._runners) - self._claims_under_way)
 
@@ -186,6 +186,7 @@ class Engine:
         task.add_done_callback(self._remove_task)
 
     def _remove_task(self, task: asyncio.Task[Any]) -> None:
+        """Drop the reference to a task that has ended. Log its error, and end the process if memory is used up."""
         self._tasks.discard(task)
         error = None if task.cancelled() else task.exception()
         if isinstance(error, MemoryError):
@@ -348,7 +349,8 @@ def _claim_and_prepare(claim: Callable[[], Run | None], capacity: Capacity) -> P
 
 
 def _prepare(run: Run, capacity: Capacity) -> PreparedRun | None:
-    """Prepare a claimed run. A run that cannot be prepared fails; if the database is the reason, it is queued again."""
+    """Prepare a claimed run. A run that cannot be prepared fails; if the database is the reason, it is queued again. Its slot
+    is released then."""
     prepared = None
     try:
         prepared = get_kind(run).prepare(run)

@@ -79,13 +79,13 @@ class Runner:
         self._text_sources: TextSources | None = None
         self._request: ModelRequest | None = None
         """The last request to the model, until its ledger entry is written."""
+        self._answer: Answer | None = None
+        """The answer to that request, until it is stored."""
         if self.run.chat_id is not None:
             endpoint = prepared.model.endpoint
             self.run.request_recorder = RequestRecorder(
                 prepared.sections, endpoint.key.reveal() if endpoint.key else ""
             )
-        self._answer: Answer | None = None
-        """The answer to that request, until it is stored."""
         self._is_finished = False
         self._task: asyncio.Task[None] | None = None
         self._cancel_reason: CancelReason = ""
@@ -269,6 +269,7 @@ class Runner:
         await self._store(self._kind.record_retry_time, self.run, now() + timedelta(seconds=seconds))
 
     async def _end_run(self, end: LoopEnded, error: LLMError | None = None) -> None:
+        """Store that the run has ended or waits. `error`: of its last request, for the ledger; null: built if needed."""
         await self._stream.stop()
         error = error or self._build_error_of_unfinished_request(end)
         await self._store(self._kind.record_loop_end, self.run, self._prepared.model, end, self._partial, error)
@@ -296,7 +297,8 @@ class Runner:
             await self._end_run(end)
 
     async def _handle_cancel(self) -> None:
-        """Store the end of a stopped run, or put the run in the queue again when the process ends."""
+        """Store the end of a stopped run, or put the run in the queue again when the process ends. Raises `LeaseLost` for
+        a run that another worker has."""
         while self._task is not None and self._task.cancelling():
             self._task.uncancel()
         if self._cancel_reason == "lost":

@@ -171,7 +171,7 @@ class Sweeper:
                 self._process(run, requeue_run)
 
     def _process(self, run: Run, work: Callable[[Run], bool | None]) -> bool:
-        """Call `work` with a run. Return false when it returns false, when it failed, or when another worker was faster."""
+        """Call `work` with a run. Return false when `work` returns false or fails, or when another worker was faster."""
         try:
             return work(run) is not False
         except LeaseLost:

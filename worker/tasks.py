@@ -51,12 +51,12 @@ def test_model(
         return
     test = replace(test, state="running")
     save_model_test(owner, test)
-    is_own, key = owner == person, UUID(test_id)
+    is_own, holder_id = owner == person, UUID(test_id)
     usage_owner = UsageOwner(None if is_own else owner, person)
     tested = resolve_model(endpoint, default_model, usage_owner, NO_RULES if is_own else read_rules(owner))
 
     def record_result(result: ModelTestResult) -> None:
-        record_model_test(usage_owner, tested, key, result)
+        record_model_test(usage_owner, tested, holder_id, result)
         if is_own:
             record_llm_profile_test(endpoint, default_model, result)
 
@@ -66,7 +66,7 @@ def test_model(
         test,
         tested.endpoint,
         default_model,
-        reserve=partial(reserve, tested, holder_id=key, attempt=0),
+        reserve=partial(reserve, tested, holder_id=holder_id, attempt=0),
         record_usage=record_result,
     )
     engine.run_soon(run, name=f"model test {test_id}")

@@ -214,7 +214,7 @@ class GrantAdmin(ReadOnlyAdmin):
             permission=obj.permission,
             target=obj.content_object,
         )
-        obj.pk = grant.pk
+        obj.pk = grant.pk  # the service has stored the row, and Django redirects to it by `obj`
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
         grants.revoke_grant(obj, get_operator(request))

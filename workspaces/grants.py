@@ -51,8 +51,6 @@ def check_grant(*, person: "Actor", target: Any) -> None:
 
 def _get_workspace_id(target: Any) -> UUID | None:
     """Return the id of the workspace of an object, which may be a workspace itself. Null for people and public agents."""
-    if getattr(target, "is_human", False):
-        return None
     workspace_id: UUID | None = target.pk if isinstance(target, Workspace) else target.workspace_id
     return workspace_id
 

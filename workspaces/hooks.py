@@ -10,7 +10,7 @@ from workspaces.models import Credential, Workspace
 if TYPE_CHECKING:
     from actors.models import Actor
 
-# Called when the requests of a workspace's agents go to another provider or host from now on, with the actor who has set the model.
+# Called when the requests of a workspace's agents will go to another provider or host, with the new model and the actor who set it.
 model_changed: "Hook[[Credential, Actor]]" = Hook("model_changed")
 # Called when the time zone of a workspace has been changed.
 time_zone_changed: "Hook[[Workspace]]" = Hook("time_zone_changed")

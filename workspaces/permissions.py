@@ -67,7 +67,7 @@ def workspaces_visible_to(actor: "Actor") -> QuerySet[Workspace]:
 
 def compute_workspace_verbs(workspace: Workspace) -> frozenset[WorkspaceVerb]:
     """Return the verbs of the actor for whom a function of this module returned the workspace."""
-    return compute_verbs(workspace, 1, ROLE_VERBS, WorkspaceVerb)
+    return compute_verbs(workspace, count=1, role_verbs=ROLE_VERBS, verbs=WorkspaceVerb)
 
 
 _fetch = Fetch("workspace", _with_rights, role_verbs=ROLE_VERBS, verbs=WorkspaceVerb)
@@ -81,7 +81,7 @@ def get_workspace_for(
     on_behalf_of: "Actor | None" = None,
     lock: bool = False,
 ) -> Workspace:
-    """Return the workspace if the actor has this right on it, and the person for whom it works (`on_behalf_of`) has it, too.
+    """Return the workspace if the actor has this right on it, and so has the person for whom the actor works (`on_behalf_of`).
 
     `lock` locks the row until the transaction ends. Raises `NotFound`, `Forbidden`.
     """

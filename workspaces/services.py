@@ -166,8 +166,8 @@ def delete_workspace(actor: "Actor", workspace_id: UUID, *, name: str, as_operat
 
 @transaction.atomic
 def purge_workspace(workspace_id: UUID) -> bool:
-    """Delete a batch of the content of a deleted workspace. Return whether there is more; false also if another process is doing
-    the same. Raises `Unavailable` while a run of the workspace is executed.
+    """Delete a batch of the content of a deleted workspace. Return whether there may be more to delete; false also if another
+    process is deleting it. Raises `Unavailable` while a run of the workspace is executed.
     """
     deleted = Workspace.objects.filter(deleted_at__isnull=False, purged_at=None)
     workspace = deleted.select_for_update(no_key=True, skip_locked=True).filter(pk=workspace_id).first()
@@ -260,28 +260,31 @@ def leave_workspace(actor: "Actor", workspace_id: UUID) -> None:
 
 
 def _lock_workspace(actor: "Actor", workspace_id: UUID, verb: WorkspaceVerb, *, as_operator: bool = False) -> Workspace:
+    """Lock and return the workspace, if the actor has this right on it or, with `as_operator`, is an operator."""
     if not as_operator:
         return get_workspace_for(actor, workspace_id, verb, lock=True)
     check_operator(actor, Membership)
     return Workspace.objects.select_for_update(no_key=True).get(pk=workspace_id)
 
 
-def _end_membership(workspace: Workspace, member_id: UUID, remover: "Actor") -> None:
+def _end_membership(workspace: Workspace, member_id: UUID, actor: "Actor") -> None:
+    """End a membership with its grants. The actor is the member who leaves, or another person who removes the member."""
     membership = _get_membership(workspace, member_id)
     if membership.role == Role.EDITOR:
         _check_other_editor(workspace, membership)
     membership.delete()
     at = now()
-    removed = {"removed_at": at} if remover.pk != member_id else {}
+    # A member who leaves keeps the `removed_at` of an earlier removal, so that older links stay refused.
+    removal = {"removed_at": at} if actor.pk != member_id else {}
     PastMembership.objects.update_or_create(
         workspace=workspace,
         actor=membership.actor,
-        defaults={"role": membership.role, "ended_at": at, **removed},
+        defaults={"role": membership.role, "ended_at": at, **removal},
     )
-    end_grants(WorkspaceGrant.objects.filter(content_object=workspace, user=member_id), remover)
-    member_left.call(workspace, membership.actor, remover)
-    action = "member.removed" if removed else "member.left"
-    audit.record(remover, action, workspace_id=workspace.id, object_id=member_id)
+    end_grants(WorkspaceGrant.objects.filter(content_object=workspace, user=member_id), actor)
+    member_left.call(workspace, membership.actor, actor)
+    action = "member.removed" if removal else "member.left"
+    audit.record(actor, action, workspace_id=workspace.id, object_id=member_id)
     _publish_member_changed(workspace.id, member_id)
 
 

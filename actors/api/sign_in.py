@@ -1,4 +1,4 @@
-"""allauth's operations with our error responses. None reveals who has an account, except sign-up without a mail server."""
+"""allauth's operations with our error responses. No operation reveals who has an account, except sign-up without a mail server."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ class EmailInput(inputs.Input):  # type: ignore[misc]  # allauth has no types
 
 class RequestPasswordReset(RequestPasswordResetView):  # type: ignore[misc]  # allauth has no types
     """allauth's operation to request a password reset. A worker looks for the person, so that neither the response nor its time
-    reveals whether there is one (SEC21)."""
+    reveals whether an account exists (SEC21)."""
 
     input_class = EmailInput
 

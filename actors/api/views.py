@@ -121,7 +121,7 @@ class SignUpMode(APIView):
 
 
 def get_password_buckets(request: Request) -> list[Bucket]:
-    """Return the bucket that limits guesses of a password in an operation that asks for it (SEC21)."""
+    """Return the bucket that limits guesses of the password (SEC21). In views that use it, only POST asks for the password."""
     return [("passwords", request.user.pk)] if request.method == "POST" else []
 
 

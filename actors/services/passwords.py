@@ -37,11 +37,11 @@ def set_password(person: Actor, password: str, *, by_link: bool = False, languag
     Nothing is changed if the account is closed, or if the stored password or email is no longer that of `person`. So a
     link works once, and not after a change of the email.
     """
-    fresh = make_password(password)
+    new_hash = make_password(password)
     unchanged = Actor.people.filter(pk=person.pk, is_active=True, password=person.password, email=person.email)
-    if not unchanged.update(password=fresh):
+    if not unchanged.update(password=new_hash):
         return False
-    person.password = fresh
+    person.password = new_hash
     EmailChange.objects.filter(person=person).delete()
     if by_link:
         revoke_tokens(person, person.pk)

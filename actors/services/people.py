@@ -44,7 +44,7 @@ def update_profile(
         actor.name = name
         changed.add("name")
     if changed:
-        profile_changed.call(actor)
+        profile_changed.call(actor)  # before the row is saved: listeners lock the chats first
     if language is not None:
         actor.language = language
         changed.add("language")
@@ -92,7 +92,7 @@ def _set_active(actor: Actor, person_id: UUID, *, is_active: bool) -> Actor:
         return person
     person.is_active = is_active
     person.save(update_fields=["is_active"])
-    # When it is opened, too: a request that was authenticated before the account was closed may have created a token since.
+    # Also when the account is opened: a request that was authenticated before it was closed may have created a token since.
     end_sessions_as_operator(actor, person.pk)
     revoke_tokens(actor, person.pk, as_operator=True)
     revoke_tokens_of_maker(person, by=actor)

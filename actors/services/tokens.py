@@ -64,8 +64,8 @@ def create_token(
 def revoke_token(actor: Actor, token_id: UUID, *, agent: Actor | None = None, as_operator: bool = False) -> ApiToken:
     """Revoke a token. Its sockets end at once, and requests by it are refused.
 
-    It is a token of the actor, of an `agent` on which the caller has checked the right, or with `as_operator` of anybody. Raises
-    `NotFound`, `Forbidden`.
+    The token belongs to the actor, to an `agent` on which the caller has checked the right, or, with `as_operator`, to anybody.
+    Raises `NotFound`, `Forbidden`.
     """
     if as_operator:
         token = get_for_operator(actor, ApiToken, token_id)
@@ -88,9 +88,11 @@ def revoke_tokens(actor: Actor, person_id: UUID, *, as_operator: bool = False) -
 
 
 def revoke_tokens_of_maker(maker: Actor, workspace_id: UUID | None = None, *, by: Actor) -> None:
-    """Revoke the tokens that a person made for agents: those of a workspace in which they are no editor any more, or all."""
+    """Revoke the tokens that a person made for agents of this workspace; for all agents if it is null."""
     tokens = ApiToken.unrevoked.filter(created_by=maker)
-    for token in tokens.filter(actor__workspace=workspace_id) if workspace_id else tokens:
+    if workspace_id is not None:
+        tokens = tokens.filter(actor__workspace=workspace_id)
+    for token in tokens:
         _revoke(token, by)
 
 

@@ -71,24 +71,24 @@ def end_viewing(operator: Actor, viewing_id: UUID) -> Viewing:
 
 
 @transaction.atomic
-def end_viewings_of(operator: Actor, actor: Actor) -> None:
-    """End the viewings that this person has started as an operator, and those in which another operator views as this person.
+def end_viewings_of(person: Actor, actor: Actor) -> None:
+    """End the viewings that a person has started as an operator, and those in which another operator views as the person.
 
-    `actor` is stored as the one who ended them (`ended_by`).
+    `actor` is stored as the person who ended them (`ended_by`).
     """
-    _end_viewings(Q(operator=operator) | Q(person=operator), actor)
+    _end_viewings(Q(operator=person) | Q(person=person), actor)
 
 
 @transaction.atomic
 def end_expired_viewings() -> int:
-    """Record the end of the viewings whose time is over. They have had no effect since. Return their number."""
+    """Record the end of the viewings whose time is over. They have no effect since then. Return their number."""
     return _end_viewings(Q(ends_at__lte=now()), None)
 
 
 def _end_viewings(condition: Q, actor: Actor | None) -> int:
-    running = Viewing.objects.filter(condition, ended_at=None).select_for_update().order_by("pk")
-    ended = list(running)
-    for viewing in ended:
+    """End the viewings that fulfil the condition and have not ended. Return their number."""
+    viewings = list(Viewing.objects.filter(condition, ended_at=None).select_for_update().order_by("pk"))
+    for viewing in viewings:
         viewing.ended_at = min(now(), viewing.ends_at)
         viewing.ended_by = actor if now() < viewing.ends_at else None
         viewing.save(update_fields=["ended_at", "ended_by"])
@@ -103,4 +103,4 @@ def _end_viewings(condition: Q, actor: Actor | None) -> int:
             ended_by=str(viewing.ended_by_id) if viewing.ended_by_id else "time limit",
         )
         publish_rights_changed(viewing.operator_id)
-    return len(ended)
+    return len(viewings)

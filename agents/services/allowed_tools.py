@@ -103,8 +103,8 @@ def find_sub_agents(agent: Actor, handles: Sequence[str]) -> list[Actor]:
 
 def has_descriptions_from_outside(tools: Mapping[str, ConfiguredTool], workspace_id: UUID) -> bool:
     """Return whether a public agent of another workspace is one of these tools: its description is written outside, and no editor
-    of this workspace has approved it. What a run writes after it has read that waits for a click (FAIR8). An `AgentTool` is always
-    a public agent."""
+    of this workspace has approved it. What a run writes after it has read such a description waits for a click (FAIR8). An
+    `AgentTool` is always a public agent."""
     agents = [configured.tool.agent for configured in tools.values() if isinstance(configured.tool, AgentTool)]
     return any(not agent.is_shipped and agent.published_by_workspace_id != workspace_id for agent in agents)
 

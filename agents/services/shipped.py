@@ -203,8 +203,8 @@ def _update_profile(agent: Actor, definition: ShippedAgentDefinition) -> None:
 
 
 def _rename_public_agents(handle: str, name: str) -> None:
-    """Give public agents another handle or name if they have that of a new shipped agent, because they were published before the
-    release that ships it."""
+    """Give the public agents that have this handle or name another one, because a shipped agent gets it now. They were published
+    before the release that ships it."""
     published = Actor.objects.filter(is_public=True, is_shipped=False, taken_down_at=None)
     normalized = normalize_for_comparison(name)
     same = published.filter(Q(handle=handle) | Q(normalized_name=normalized)).order_by("pk")
@@ -234,7 +234,7 @@ def _rename_public_agents(handle: str, name: str) -> None:
 
 
 def find_shipped_sub_agent(handle: str) -> Actor | None:
-    """Return the shipped agent of this handle that other agents may give tasks to, or null."""
+    """Return the shipped agent of this handle, created or updated if necessary, if other agents may give it tasks; else null."""
     definition = SHIPPED.get(handle)
     return get_shipped_agent(handle) if definition is not None and definition.is_sub_agent else None
 

@@ -47,7 +47,8 @@ def move_agent(actor: Actor, agent_id: UUID, parent_id: UUID | None) -> Actor:
 
 
 def lift_children(agent: Actor) -> None:
-    """Let the agents that report to an agent that is being deleted report to its parent."""
+    """Let the agents under an agent that is being deleted report to its parent."""
+    # All agents are locked, as in `move_agent`: otherwise the parent could change meanwhile.
     agents = Actor.objects.filter(workspace=agent.workspace_id, kind=Kind.AGENT)
     parents = dict(agents.order_by("pk").select_for_update(no_key=True).values_list("pk", "parent_id"))
     Actor.objects.filter(parent=agent).update(parent=parents.get(agent.pk), revision=F("revision") + 1)

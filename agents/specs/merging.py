@@ -134,6 +134,7 @@ def _apply_contribution(lines: list[_Line], contribution: Contribution) -> Itera
 def _merge_gap(ours: list[_Line], base: list[str], theirs: list[_Line], contributor: UUID) -> list[_Line]:
     """Return the merged lines of a range in which the three texts differ. `theirs` are the contributor's lines."""
     our_texts, their_texts = _get_texts(ours), _get_texts(theirs)
+    # Equal texts are not enough: the lines may be part of a conflict or another contributor's, and a deletion has no text.
     is_ours_unchanged = our_texts == base and not any(line.contributors or line.conflict for line in ours)
     if their_texts == base:
         return ours
@@ -302,20 +303,21 @@ def flatten_spec(content: SpecContent) -> dict[str, Any]:
 def _merge_field(name: str, current: Any, changes: list[_FieldChange]) -> tuple[Any, MergeConflict | None]:
     """Return the merged value of a field, and a conflict if the changes differ. The value of the first change is used.
 
-    `current` is the value in production. It is also a choice of the conflict if production changed since a contribution's base.
+    `current` is the value in production. It is also a choice of the conflict if production changed since a contribution's base, and
+    not to what all contributions propose.
     """
     if not changes:
         return current, None
     value = changes[0].proposed
-    is_changed_in_production = any(change.base != current for change in changes) and any(
+    differs_from_production = any(change.base != current for change in changes) and any(
         change.proposed != current for change in changes
     )
-    if not is_changed_in_production and all(change.proposed == value for change in changes):
+    if not differs_from_production and all(change.proposed == value for change in changes):
         return value, None
     choices = [
         ConflictChoice(contributor=change.contributor.id, text=_format_value(change.proposed)) for change in changes
     ]
-    if is_changed_in_production and _format_value(current) not in [choice.text for choice in choices]:
+    if differs_from_production and _format_value(current) not in [choice.text for choice in choices]:
         choices.append(ConflictChoice(text=_format_value(current)))
     return value, MergeConflict(about=name, question="", choices=choices, chosen=0)
 

@@ -54,8 +54,8 @@ def decide_approval(
     approval = get_approval_for(actor, approval_id, ApprovalVerb.DECIDE, lock=True)
     if approval.decision is not None or approval.expires_at <= now():
         raise _build_decided_error(approval)
-    is_question = approval.question is not None
-    if decision != "refused" and (decision == "answered") != is_question:
+    allowed = ("answered", "refused") if approval.question is not None else ("approved", "approved_for_run", "refused")
+    if decision not in allowed:
         raise Invalid("A question is answered or refused, a call is approved or refused.")
     decided = [approval]
     if decision == "answered":

@@ -56,10 +56,10 @@ from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 def _get_listed_chat(request: Request, chat_id: UUID) -> ListedChatRow:
     """Return the row of a chat for the list of chats. Raises `NotFound` if the reader may not see it."""
-    summary = get_listed_chat(actor=request.user, chat_id=chat_id)
-    if summary is None:
+    row = get_listed_chat(actor=request.user, chat_id=chat_id)
+    if row is None:
         raise NotFound("There is no such chat, or you may not see it.")
-    return summary
+    return row
 
 
 class Chats(APIView):
@@ -182,11 +182,11 @@ class FoundMessages(APIView):
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
         query = read_query(request, SearchQuery)
         get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
-        chats = list_readable_chats(request.user).filter(workspace_id=workspace_id)
+        searched_chats = list_readable_chats(request.user).filter(workspace_id=workspace_id)
         if query.chat_id is not None:
-            chats = chats.filter(pk=get_chat_for(request.user, query.chat_id, ChatVerb.SEE).pk)
+            searched_chats = searched_chats.filter(pk=get_chat_for(request.user, query.chat_id, ChatVerb.SEE).pk)
         with use_custom_plans():
-            page, cursor = get_page(search_messages(chats, to_storable(query.q)), query, by="-created_at")
+            page, cursor = get_page(search_messages(searched_chats, to_storable(query.q)), query, by="-created_at")
         load_titles(request.user, [message.chat for message in page])
         return build_list_response([build_found_message(message, query.q) for message in page], cursor)
 

@@ -48,7 +48,7 @@ def save_changes(chat_id: UUID, changes: Sequence[RowChange]) -> int:
             for row in rows:
                 row.assign_version(version)
             insert(rows, ignore_conflicts=rows[0].ignores_conflicts)
-            written += [row for row in rows if not row._state.adding]
+            written += [row for row in rows if not row._state.adding]  # without those that conflict
 
     frame = Changes(
         topic=f"chat:{chat_id}", after=version - count, version=version, rows=[row.to_row() for row in written]

@@ -35,7 +35,7 @@ def open_direct_chat(
     `other_id`, which must be an agent, too. `on_behalf_of` is the person for whom an agent opens the chat. Two calls at once return
     the same chat. Raises `NotFound`, `Forbidden`, `LimitReached`, `QuotaReached`, `Invalid`.
     """
-    verb = WorkspaceVerb.CREATE_CHAT if agent_id is None else WorkspaceVerb.CREATE_AGENT
+    verb = WorkspaceVerb.CREATE_CHAT if agent_id is None else WorkspaceVerb.CREATE_AGENT  # only editors have the latter
     workspace = get_workspace_for(actor, workspace_id, verb, on_behalf_of=on_behalf_of)
     ids = [agent_id or actor.id, other_id]
     if ids[0] == ids[1]:

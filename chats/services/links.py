@@ -80,7 +80,7 @@ def get_invitation(token: str, *, reader: Actor | None = None) -> tuple[ChatLink
     """Return the link with this token, and the role that `reader` gets by it. Without a `reader`, the role of a new member.
 
     Raises `NotFound` (`link_dead`) if the link does not exist, has expired, was revoked or has reached `max_uses`, if its
-    creator may not invite any more, or if `reader` was removed after it was created.
+    creator may not invite any more, or if `reader` was removed after the link was created.
     """
     link = _get_link(token)
     return link, _get_role(link, reader)
@@ -136,7 +136,7 @@ def _get_role(link: ChatLink, reader: Actor | None) -> str:
         role = role_of_reader
         participant = link.chat.participants.filter(actor=reader).first()
         if participant is not None and participant.ended_at is None:
-            return role
+            return role  # who is in the chat already does not use the link up
         if participant is not None and participant.removed_at is not None and participant.removed_at >= link.created_at:
             raise _build_dead_link_error()
     if link.max_uses is not None and link.uses >= link.max_uses:

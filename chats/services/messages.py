@@ -65,8 +65,7 @@ def post_message(
             )
             save_changes(chat.id, [message, *message_posted.call(chat, message)])
             if message.seq != chat.version + 1:
-                # The chat changed after its rights were read and before `save_changes` locked it: the author may have been
-                # removed.
+                # The chat changed after the rights were read and before `save_changes` locked it: the author may have been removed.
                 get_chat_for(actor, chat_id, ChatVerb.POST)
             return message, True
     except IntegrityError:

@@ -36,9 +36,9 @@ def pin_message(actor: Actor, chat_id: UUID, message_id: UUID) -> Message:
             code=Code.TOO_MANY_PINS,
             hints=["Unpin a message that is no longer needed."],
         )
-    line = build_system_message(chat.id, "MESSAGE_PINNED", actor=actor, message_id=message.id)
+    system_message = build_system_message(chat.id, "MESSAGE_PINNED", actor=actor, message_id=message.id)
     pin = RowUpdate(message).set(pinned_at=now(), pinned_by=actor)
-    save_changes(chat.id, [pin, RowUpdate(chat).set(pin_count=chat.pin_count + 1), line])
+    save_changes(chat.id, [pin, RowUpdate(chat).set(pin_count=chat.pin_count + 1), system_message])
     audit.record(actor, "message.pinned", workspace_id=chat.workspace_id, object_id=message.id, chat=str(chat.id))
     return message
 

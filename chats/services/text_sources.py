@@ -66,9 +66,9 @@ def _has_outside_result(chat_id: UUID) -> bool:
     results = Message.objects.filter(chat_id=chat_id, type=SqlConstant("TOOL_RESPONSE")).exclude(
         payload__name__in=trusted
     )
-    # A sub-agent that was stopped may have written a text before.
+    # The result of a sub-agent that was stopped may quote what the sub-agent had written (`quotes_agents`).
     results = results.exclude(payload__status__in=["rejected", "stopped"], payload__quotes_agents__isnull=True)
-    # A call that was made has `seconds`. A text alone proves nothing: it may begin with the name of a server.
+    # A call that was made has `seconds`. The text alone proves nothing: an error may begin with the name that a server was given.
     return results.exclude(
         payload__status="error", payload__seconds__isnull=True, payload__text__startswith=NO_SUCH_TOOL
     ).exists()

@@ -35,9 +35,9 @@ def correct_sentence(actor: Actor, chat_id: UUID, sentence_id: UUID, *, text: st
     if not text or text == current.text:
         raise Invalid("This text is empty, or the same as before.")
     SummaryCorrection.objects.filter(chat=chat, sentence_id=sentence_id, ended_at=None).update(ended_at=now())
-    if current.correction is not None:
+    if current.correction is not None:  # it may have the id that an earlier summary gave the sentence
         SummaryCorrection.objects.filter(pk=current.correction.pk, ended_at=None).update(ended_at=now())
-    if text != current.sentence.text:
+    if text != current.sentence.text:  # otherwise the text of the model applies again, without a correction
         SummaryCorrection.objects.create(
             chat=chat,
             sentence_id=sentence_id,

@@ -38,7 +38,7 @@ def finish_summary(job: EndedJob) -> None:
         if job.on_behalf_of is not None:
             with transaction.atomic():  # of its own: what is stored stays if no further job can start
                 continue_summary(job.id, job.on_behalf_of, job.input["input"].get("until", 0))
-    except DatabaseError:
+    except (DatabaseError, MemoryError):
         raise
     except Exception:
         logger.exception("The summary of the job %s cannot be stored.", job.id)

@@ -61,7 +61,6 @@ class NewMessage:
     seq: int
     author: str
     text: str
-    tokens: int
     date: str
 
 
@@ -106,11 +105,11 @@ def request_summary(actor: Actor, chat_id: UUID) -> HistorySummary:
     Raises `NotFound`, `Forbidden`, and `Conflict` if one is being written, or if there is nothing to summarise.
     """
     chat = get_chat_for(actor, chat_id, ChatVerb.POST)
-    unsummarised = _list_sizes(chat_id, 0, limit=MAX_JOBS_BEHIND * INPUT_TOKENS)[:-MIN_KEPT]
+    to_summarise = _list_sizes(chat_id, 0, limit=MAX_JOBS_BEHIND * INPUT_TOKENS)[:-MIN_KEPT]
     newest = find_newest_summary(chat_id)
     if newest is not None:
-        unsummarised = [(seq, size) for seq, size in unsummarised if seq <= newest.through_seq] or unsummarised
-    summary = _start(chat, actor, None, unsummarised) if unsummarised else None
+        to_summarise = [(seq, size) for seq, size in to_summarise if seq <= newest.through_seq] or to_summarise
+    summary = _start(chat, actor, None, to_summarise) if to_summarise else None
     if summary is None:
         raise Conflict("There is nothing to summarise here, or a summary is being written.")
     audit.record(actor, "summary.requested", workspace_id=chat.workspace_id, object_id=chat.id)
@@ -128,8 +127,8 @@ def continue_summary(job_id: UUID, person: Actor, until: int) -> None:
 
 
 def _list_sizes(chat_id: UUID, since: int, *, limit: int, until: int = END) -> list[tuple[int, int]]:
-    """Return the numbers and tokens of the messages after `since` and up to `until`, in order; the newest of them that have at most
-    `limit` tokens."""
+    """Return the numbers and tokens of the messages after `since` and up to `until`, in order: only the newest, which together have
+    at most `limit` tokens."""
     texts = Message.objects.filter(IS_SPOKEN, chat=chat_id, seq__gt=since, seq__lte=until)
     rows: list[tuple[int, int]] = []
     for seq, tokens, size in texts.order_by("-seq").values_list("seq", "tokens", "payload_bytes").iterator(1_000):
@@ -142,31 +141,31 @@ def _list_sizes(chat_id: UUID, since: int, *, limit: int, until: int = END) -> l
 
 
 def _start(
-    chat: Chat, person: Actor, base: HistorySummary | None, unsummarised: Sequence[tuple[int, int]]
+    chat: Chat, person: Actor, base: HistorySummary | None, to_summarise: Sequence[tuple[int, int]]
 ) -> HistorySummary | None:
     """Start the job that continues `base` with the first of these messages; the next job follows it (`continue_summary`). Return
     null if there are no messages, or if another summary of the chat is being written."""
     through, tokens, count = 0, 0, 0
-    for seq, size in unsummarised:
+    for seq, size in to_summarise:
         if count and tokens + size > INPUT_TOKENS:
             break
         through, tokens, count = seq, tokens + size, count + 1
     if not count:
         return None
     sentences = list_current_sentences(base) if base else []
-    messages = _read_messages(chat.id, unsummarised[0][0], through)
+    messages = _read_messages(chat.id, to_summarise[0][0], through)
     text = build_job_text(sentences, chat, messages)
     try:
         with transaction.atomic():
             summary = HistorySummary.objects.create(
                 chat=chat,
                 base=base,
-                from_seq=base.from_seq if base else unsummarised[0][0],
+                from_seq=base.from_seq if base else to_summarise[0][0],
                 through_seq=through,
                 messages=(base.messages if base else 0) + len(messages),
                 source_tokens=(base.source_tokens if base else 0) + tokens,
             )
-            data = {"text": text, "until": unsummarised[-1][0]}
+            data = {"text": text, "until": to_summarise[-1][0]}
             job = SummaryJob(person, chat.workspace_id, chat.id, text, data, EXPECTED_CHARACTERS)
             [summary.job_id] = summary_requested.call(job)
             summary.save(update_fields=["job_id"])
@@ -183,7 +182,6 @@ def _read_messages(chat_id: UUID, first: int, last: int) -> list[NewMessage]:
             row.seq,
             " ".join(row.author.name.split()) if row.author else "",
             _shorten(row.text) if row.type == "TEXT_MESSAGE" else _describe_file(row.payload),
-            row.tokens or 0,
             f"{row.created_at:%Y-%m-%d %H:%M}",
         )
         for row in rows.order_by("seq")
@@ -219,7 +217,7 @@ def _number(seqs: Iterable[int]) -> str:
 
 
 def store_summary(job_id: UUID, answer: str, model: str) -> None:
-    """Store the answer of a job as the newest summary of its chat. If it cannot be read, the summary has failed."""
+    """Store the answer of a job as the newest summary of its chat, or that the summary has failed if the answer cannot be read."""
     summary = HistorySummary.objects.select_for_update().filter(job_id=job_id, state=SummaryState.WRITING).first()
     if summary is None:
         return
@@ -228,8 +226,8 @@ def store_summary(job_id: UUID, answer: str, model: str) -> None:
         chat=summary.chat_id, seq__gte=summary.from_seq, seq__lte=summary.through_seq, seq__in=cited
     )
     known = set(summarised.values_list("seq", flat=True))
-    before = {one.text: one.id for one in (summary.base.parse_sentences() if summary.base else [])}
-    sentences = parse_answer(answer, known, before)
+    ids_of_texts = {one.text: one.id for one in (summary.base.parse_sentences() if summary.base else [])}
+    sentences = parse_answer(answer, known, ids_of_texts)
     if not sentences:
         _end(summary, SummaryState.FAILED, error_code="unreadable")
         return

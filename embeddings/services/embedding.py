@@ -7,7 +7,7 @@ import asyncio
 import hashlib
 import logging
 from collections.abc import Callable, Coroutine, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Protocol, TypeVar
@@ -95,8 +95,8 @@ class EmbeddingBatch:
 
 
 def mark_chat_due(chat_id: UUID, person_id: UUID | None) -> None:
-    """Note that the messages of a chat are to be embedded now, for this person. Nothing happens in a workspace without an embedding
-    model."""
+    """Note that the messages of a chat are to be embedded now, for this person. Nothing happens if the chat is due already, also if
+    it waits after a failure, or if its workspace has no embedding model."""
     if not EmbeddingModel.objects.filter(workspace__chats=chat_id).exists():
         return
     due = {"due_at": now(), "person_id": person_id}
@@ -116,7 +116,7 @@ _is_running = False
 
 
 async def embed_due_chats() -> None:
-    """Embed the messages of the chats that are due, in turns between workspaces. One call per process does so; others return."""
+    """Embed the messages of the chats that are due, in turns between workspaces. Return if this process already does so."""
     global _is_running
     if _is_running:
         return
@@ -162,6 +162,7 @@ def claim_due_chats(served: Iterable[UUID] = ()) -> list[tuple[UUID, UUID]]:
     for row_id, workspace_id in candidates:
         if len(claimed) == CHATS_AT_ONCE:
             break
+        # `due_at` is set also for a chat with only `MIN_NEW` changes: if this process dies, another one embeds what is left.
         lease = {"lease_until": at + timedelta(seconds=LEASE_SECONDS), "due_at": at}
         if EmbeddedChat.objects.filter(is_free, pk=row_id).update(**lease):
             claimed.append((row_id, workspace_id))
@@ -175,6 +176,8 @@ async def _embed_chat(row_id: UUID, workspace_id: UUID) -> None:
                 if not await embed_batch(row_id):
                     return
             await run_in_thread(_release, row_id, due_at=now())
+        except MemoryError:
+            raise
         except Exception:
             logger.exception("The messages of the embedded chat %s could not be embedded.", row_id)
             await run_in_thread(_release, row_id, due_at=now() + timedelta(seconds=MAX_DELAY_SECONDS))
@@ -255,8 +258,11 @@ async def _request_vectors(batch: EmbeddingBatch, texts: list[str]) -> list[list
 
 
 def read_batch(row_id: UUID, size: int) -> EmbeddingBatch | None:
-    """Return the next messages of a chat to embed, at most `size`. Return null if it is embedded, or if its workspace has no
-    embedding model any more: then its embeddings are deleted."""
+    """Return the next messages of a chat to embed, at most `size`. With another model than before, begin anew.
+
+    Return null if all are embedded, after storing this, or if the workspace has no embedding model any more, after deleting the
+    embeddings of the chat.
+    """
     row = EmbeddedChat.objects.select_related("chat").filter(pk=row_id).first()
     if row is None:
         return None
@@ -281,7 +287,7 @@ def read_batch(row_id: UUID, size: int) -> EmbeddingBatch | None:
     stored = MessageEmbedding.objects.filter(message__in=messages, generation=model.generation)
     digests = {id: bytes(digest) for id, digest in stored.values_list("message_id", "digest")}
     batch = EmbeddingBatch(row, workspace_id, model.generation, resolved, owner, row.chat.version, is_last=True)
-    through, tokens = row.through_version, 0
+    through, tokens, is_last = row.through_version, 0, len(messages) < size
     for message in messages:
         text = _cut(message.text.strip())
         if not text or message.payload.get("is_deleted"):
@@ -289,14 +295,12 @@ def read_batch(row_id: UUID, size: int) -> EmbeddingBatch | None:
         elif digests.get(message.id) != compute_digest(text):
             tokens += estimate_tokens(text)
             if batch.texts and tokens > MAX_BATCH_TOKENS:
+                is_last = False
                 break
             batch.ids.append(message.id)
             batch.texts.append(text)
         through = message.version
-    else:
-        if len(messages) < size:
-            return batch
-    return EmbeddingBatch(**vars(batch) | {"through": through, "is_last": False})
+    return batch if is_last else replace(batch, through=through, is_last=False)
 
 
 def compute_digest(text: str) -> bytes:
@@ -320,11 +324,11 @@ def _find_start(chat_id: UUID) -> int:
 @transaction.atomic
 def _store(batch: EmbeddingBatch, vectors: Mapping[int, list[float]]) -> bool:
     """Store the embeddings of a batch. The keys of `vectors` are the indexes of the texts. Return whether there are more messages.
-    Nothing is stored if the embedding model has changed meanwhile."""
+    If the embedding model has changed meanwhile, nothing is stored, and the chat is due again without its lease."""
     model = EmbeddingModel.objects.select_for_update(no_key=True).filter(generation=batch.generation).first()
     if model is None:
         _release(batch.chat.pk, due_at=now())
-        return True
+        return False
     if vectors:
         [dimensions, *others] = {len(vector) for vector in vectors.values()}
         if others or model.dimensions not in (None, dimensions):

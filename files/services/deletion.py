@@ -34,7 +34,7 @@ ID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 def delete_file(actor: Actor, file_id: UUID) -> None:
     """Delete a file. Its message stays and says that the file is gone. Raises `NotFound`, `Forbidden`."""
     file = get_file_for(actor, file_id, FileVerb.DELETE)
-    if file.chat_id is not None:
+    if file.chat_id is not None:  # the chat is locked before the file, as in all services
         lock_chat(file.chat_id)
     file = get_file_for(actor, file_id, FileVerb.DELETE, lock=True)
     _delete(file)

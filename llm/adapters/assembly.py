@@ -114,12 +114,13 @@ class Assembly:
             return None
         arguments = self._cut_to_limit("arguments", arguments, MAX_ARGUMENT_CHARACTERS)
         builder = self._call_builders[position]
-        if not builder.name:
-            builder.name, is_new = name, is_new or bool(name)
+        # The name may be in a later delta than the first one of the call.
+        begins_or_is_named = is_new or bool(name and not builder.name)
+        builder.name = builder.name or name
         builder.add_arguments(arguments)
-        if not is_new and not arguments:
+        if not begins_or_is_named and not arguments:
             return None
-        return Chunk("arguments", arguments, index=position, name=builder.name if is_new else None)
+        return Chunk("arguments", arguments, index=position, name=builder.name if begins_or_is_named else None)
 
     def build_calls(self) -> tuple[ToolCall, ...]:
         """Return the calls in the order in which they began. `id` is empty: `runs/runtime/loop.py` sets it."""
@@ -156,7 +157,7 @@ class Assembly:
         return len(self._call_builders) - 1, True
 
     def _cut_to_limit(self, part: str, text: str, limit: int) -> str:
-        """Return the beginning of the text that the limits of this part and of the process allow."""
+        """Return the beginning of the text that the limits of this part and of the process allow, and count it for both."""
         available = limit - self._sizes[part]
         if len(text) > available:
             text, self.is_too_long = text[:available], True

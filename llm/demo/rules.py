@@ -155,7 +155,7 @@ def _find_task(tool: ToolSchema, question: str) -> Call | None:
 
 
 def _find_permanent_instruction(question: str) -> str:
-    """Return the instruction for all future answers in the question, as a sentence; empty if there is none."""
+    """Return what the question demands of all future answers, as a sentence; empty if it demands nothing of them."""
     always = _ALWAYS.search(question)
     if re.search(r"[?？]\s*$", question) or not (always or _FROM_NOW_ON.search(question)):
         return ""

@@ -84,11 +84,11 @@ def build_answer(conversation: DemoConversation, incomplete_call: Call | None) -
     """Return the answer in the form that the instructions ask for. `incomplete_call`: a call that lacks arguments."""
     question, language = conversation.question, conversation.language
     sentences: list[str] = []
-    for made, result in conversation.results:
-        if made.name == DELEGATE:
-            sentences += _build_task_sentences(made, result, language)
+    for call, result in conversation.results:
+        if call.name == DELEGATE:
+            sentences += _build_task_sentences(call, result, language)
         else:
-            sentences += _build_sentences("result", language, tool=made.name, result=_shorten(result, 2000))
+            sentences += _build_sentences("result", language, tool=call.name, result=_shorten(result, 2000))
     if not sentences:
         if incomplete_call:
             missing = ", ".join(incomplete_call.missing)

@@ -4,6 +4,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import OuterRef, Subquery
 
 from actors.models import Actor
 from agents.permissions import AgentVerb, get_agent_for
@@ -66,8 +67,8 @@ def record_history_entry(
 
 @transaction.atomic
 def clear_history(actor: Actor, agent_id: UUID) -> MemoryClearing:
-    """Clear the history of an agent, as far as the actor may read its chats: no run that begins after it uses these entries. It can
-    be undone for `UNDO_HOURS`. Notes stay. Raises `NotFound`, `Forbidden`."""
+    """Clear the history of an agent, as far as the actor may read its chats: no run that begins later uses these entries. The
+    clearing can be undone for `UNDO_HOURS`. Notes stay. Raises `NotFound`, `Forbidden`."""
     agent = get_agent_for(actor, agent_id, AgentVerb.EDIT_MEMORY, lock=True)
     if agent.workspace_id is None:
         raise TypeError("A public agent has no history over its chats.")
@@ -93,7 +94,11 @@ def undo_clearing(actor: Actor, clearing_id: UUID) -> MemoryClearing:
         raise Conflict("This clearing cannot be undone any more.", hints=[f"It can be undone for {UNDO_HOURS} hours."])
     clearing.undone_at = now()
     clearing.save(update_fields=["undone_at"])
-    clearing.entries.update(clearing=None)
+    # An entry may have been cleared by an earlier clearing, too.
+    others = MemoryClearing.objects.filter(
+        agent=clearing.agent_id, generation__gt=OuterRef("generation"), undone_at=None
+    )
+    clearing.entries.update(clearing=Subquery(others.order_by("-generation").values("pk")[:1]))
     _publish(actor, "memory.clearing_undone", clearing)
     return clearing
 

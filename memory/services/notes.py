@@ -121,8 +121,8 @@ def remember(
     topic: str = "",
     has_outside_texts: bool = False,
 ) -> Note:
-    """Write a note of an agent in a run. It keeps whose texts the run had read, and may be used only where everybody may read this
-    chat. With an `id` that exists already, or the text of a note of this chat, return that note.
+    """Write a note of an agent in a run. The note stores whose texts the run had read, and may be used only where everybody may
+    read this chat. With an `id` that exists already, or the text of a note of this chat, return that note.
 
     It is called in the transaction of the tool call. Raises `NotFound`, `Forbidden`, `Invalid`, `TooLarge`, `QuotaReached`.
     """
@@ -191,6 +191,7 @@ def _lock_note(actor: Actor, note_id: UUID, revision: int) -> Note:
 
 
 def _save(note: Note, **changes: Any) -> None:
+    """Change these fields of the note, raise its revision, and save it."""
     for name, value in changes.items():
         setattr(note, name, value)
     note.revision += 1
@@ -198,6 +199,7 @@ def _save(note: Note, **changes: Any) -> None:
 
 
 def _read(actor: Actor, note: Note) -> Note:
+    """Return the note as it is stored, with what its row needs for this actor."""
     found = annotate_notes(Note.objects.filter(pk=note.pk)).get()
     load_titles(actor, [found.chat] if found.chat else [])
     return found

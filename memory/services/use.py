@@ -37,8 +37,8 @@ def use_memory(
     memory = read_memory(
         agent, chat, person=person, memory_scope=memory_scope, request=request, model_size=model_size, strategy=strategy
     )
-    used = MemoryUse.objects.filter(run_id=run_id).values_list("note_ids", "entry_ids").first()
-    if memory_scope == "chat" and not memory.notes and used is None:
+    used_before = MemoryUse.objects.filter(run_id=run_id).values_list("note_ids", "entry_ids").first()
+    if memory_scope == "chat" and not memory.notes and used_before is None:
         return memory
     note_ids, entry_ids = [note.pk for note in memory.notes], [entry.pk for entry in memory.entries]
     MemoryUse.objects.update_or_create(
@@ -54,7 +54,7 @@ def use_memory(
             "tokens": memory.tokens,
         },
     )
-    if used is not None and not {*used[0], *used[1]} <= {*note_ids, *entry_ids}:
+    if used_before is not None and (set(used_before[0]) - set(note_ids) or set(used_before[1]) - set(entry_ids)):
         memory = replace(memory, has_texts_of_others=True)
     if memory.notes:
         # In the order of their ids, because two runs may use the same notes.

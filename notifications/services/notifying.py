@@ -52,20 +52,20 @@ def notify_in_workspaces(
     `actor_named_in`: the workspace whose people read the name of the actor; null: nobody does. A person of several workspaces
     gets one notification, in the first of `people`.
     """
-    workspaces: dict[UUID, list[UUID]] = {}
+    workspace_ids_by_person: dict[UUID, list[UUID]] = {}
     for workspace_id, person_ids in people.items():
         for person_id in person_ids:
-            workspaces.setdefault(person_id, []).append(workspace_id)
+            workspace_ids_by_person.setdefault(person_id, []).append(workspace_id)
     if actor is not None:
-        workspaces.pop(actor.pk, None)
+        workspace_ids_by_person.pop(actor.pk, None)
     members = Membership.objects.filter(workspace__in=people, actor__kind=Kind.HUMAN, actor__is_active=True)
-    ids = sorted(workspaces)
+    ids = sorted(workspace_ids_by_person)
     for start in range(0, len(ids), NOTIFIED_AT_ONCE):
         next_ids = ids[start : start + NOTIFIED_AT_ONCE]
         found = set(members.filter(actor__in=next_ids).values_list("actor_id", "workspace_id"))
         notifications = []
         for person_id in next_ids:
-            for workspace_id in workspaces[person_id]:
+            for workspace_id in workspace_ids_by_person[person_id]:
                 if (person_id, workspace_id) in found:
                     actor_name = actor.name if actor and workspace_id == actor_named_in else ""
                     fields |= {"event": event, "type": type, "workspace_id": workspace_id, "actor_name": actor_name}

@@ -52,15 +52,14 @@ def mark_approvals_read(approvals: Sequence[Approval]) -> None:
         publish_list_changed(people, "notifications")
 
 
-def mark_read_in_chats(marks: Sequence[ReadCursor]) -> None:
-    """Mark the notifications (`TYPES_READ_IN_CHATS`, such as mentions) of what people have seen in chats as read, with two queries
-    for any number of people.
+def mark_read_in_chats(cursors: Sequence[ReadCursor]) -> None:
+    """Mark as read the notifications of messages that people have read in chats (`TYPES_READ_IN_CHATS`, such as mentions). Two
+    queries for any number of people.
 
-    Each mark names a person, a chat, and the `seq` up to which the person has read it. A listener of
-    `chats.hooks.chats_read`.
+    A listener of `chats.hooks.chats_read`.
     """
-    last_read = {(mark.actor_id, mark.chat_id): mark.seq for mark in marks}
-    unread = UNREAD_IN_CHATS.rows([mark.actor_id for mark in marks], list({mark.chat_id for mark in marks}))
+    last_read = {(cursor.actor_id, cursor.chat_id): cursor.seq for cursor in cursors}
+    unread = UNREAD_IN_CHATS.rows([cursor.actor_id for cursor in cursors], list({cursor.chat_id for cursor in cursors}))
     seen = {pk: person_id for pk, person_id, chat_id, seq in unread if seq <= last_read.get((person_id, chat_id), -1)}
     if seen:
         Notification.objects.filter(pk__in=seen).update(read_at=now())

@@ -52,7 +52,7 @@ def publish_agent(
     message: str = "",
     version: int | None = None,
 ) -> Actor:
-    """Publish a version of an agent, by default production, as version 1 of a new public agent, and return that.
+    """Publish a version of an agent, by default production, as version 1 of a new public agent, and return the public agent.
 
     Its prompt, model, limits, and the tools that work in every workspace are copied; see `build_public_content`. Raises `NotFound`,
     `Forbidden`, `Invalid`, and `Conflict`: `already_public`, `name_taken`, `handle_taken`.
@@ -130,7 +130,7 @@ def update_published_agent(
         copy.current_spec = write_spec(
             copy, content, author=actor, origin=SpecOrigin.PUBLISHED, number=production.version + 1, message=message
         )
-    listing.agent = copy
+    listing.agent = copy  # the changed copy, whose name and description become part of the search text
     is_changed = _write_listing(listing, spec, workspace, category=category, languages=languages, examples=examples)
     # The name and the description are compared, too: the search text of the listing shows no change of case.
     if not is_new_version and not is_changed and (copy.name, copy.description) == before:

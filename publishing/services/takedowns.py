@@ -36,6 +36,7 @@ def take_down_agent(actor: Actor, agent_id: UUID, *, reason: str = "", as_operat
     """
     listing = Listing.objects.select_related("agent").filter(agent=agent_id).first()
     if as_operator:
+        # The id of an agent is that of no listing: without a listing this raises `NotFound`, after the check of the actor.
         listing = get_for_operator(actor, Listing, listing.pk if listing else agent_id)
     else:
         get_agent_for(actor, agent_id, AgentVerb.TAKE_DOWN)

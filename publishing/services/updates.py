@@ -49,9 +49,9 @@ def start_update(agent: Actor, version: AgentSpec | None = None) -> None:
 def continue_update(update_id: UUID) -> bool:
     """Bring the next chats and people up to date with a public agent. Return whether there are more.
 
-    Each chat gets the row of the agent as it is now and, for a new version or a takedown, a system message about it (the line).
+    Each chat gets the row of the agent as it is now and, for a new version or a takedown, a system message.
     After a takedown, the agent's runs in the chat are stopped. A new version concerns only the chats that the agent was in before.
-    A line is posted once, and a person notified once, however often this is called.
+    A message is posted once, and a person notified once, however often this is called.
     """
     update = PendingUpdate.objects.select_related("agent", "version__author").filter(pk=update_id).first()
     if update is None:
@@ -71,7 +71,7 @@ def continue_update(update_id: UUID) -> bool:
 
 
 def resume_updates() -> None:
-    """Send the tasks again of updates whose workers have died, or that could not update some chats. Delete updates that are older
+    """Send again the tasks of updates whose workers have died, or that could not update some chats. Delete updates that are older
     than `GIVE_UP_AFTER`. Raises `Unavailable`."""
     time = now()
     abandoned = PendingUpdate.objects.filter(created_at__lt=time - GIVE_UP_AFTER)
@@ -104,15 +104,16 @@ def _update_next_chats(update: PendingUpdate) -> bool:
         found = found.union(active.values_list("chat_id", flat=True))
     ids = list(found.order_by("chat_id")[:CHATS_PER_BATCH])
 
-    lines: dict[UUID, Message] = {}
+    messages: dict[UUID, Message] = {}
     if is_taken_down or version is not None:
-        lines = {id: _build_system_message(id, agent, version, note) for id in ids}
-    posted = set(Message.objects.filter(pk__in=[line.id for line in lines.values()]).values_list("chat", flat=True))
+        messages = {id: _build_system_message(id, agent, version, note) for id in ids}
+    message_ids = [message.id for message in messages.values()]
+    posted = set(Message.objects.filter(pk__in=message_ids).values_list("chat", flat=True))
     for id in ids:
         if id in posted:
             continue
         try:
-            _update_chat(id, agent, lines.get(id))
+            _update_chat(id, agent, messages.get(id))
         except DatabaseError as error:
             if is_database_unavailable(error):
                 raise
@@ -126,24 +127,24 @@ def _update_next_chats(update: PendingUpdate) -> bool:
 def _build_system_message(chat_id: UUID, agent: Actor, version: AgentSpec | None, note: str) -> Message:
     """Return the system message for a chat. Its id follows from the agent, the chat and the version, so that it is posted once."""
     if version is None:
-        line = chats.build_system_message(chat_id, "AGENT_TAKEN_DOWN", target=agent, note=note)
+        message = chats.build_system_message(chat_id, "AGENT_TAKEN_DOWN", target=agent, note=note)
     else:
-        line = chats.build_system_message(
+        message = chats.build_system_message(
             chat_id, "AGENT_PUBLISHED", target=agent, version=version.version, note=note[:400]
         )
-    line.id = uuid5(agent.id, f"{chat_id} {line.type} {version.version if version else None}")
-    return line
+    message.id = uuid5(agent.id, f"{chat_id} {message.type} {version.version if version else None}")
+    return message
 
 
 @transaction.atomic
-def _update_chat(chat_id: UUID, agent: Actor, line: Message | None) -> None:
-    """Bring one chat up to date. The line is posted only if the agent is a participant. After a takedown, the agent's runs in the
-    chat are stopped, also if another agent has only called it there."""
+def _update_chat(chat_id: UUID, agent: Actor, message: Message | None) -> None:
+    """Bring one chat up to date. Post the message only if the agent is a participant. After a takedown, stop the agent's runs in
+    the chat, also if another agent has only called it there."""
     try:
         chat = chats.lock_chat(chat_id)
     except Chat.DoesNotExist:
         return
-    if line is not None and Message.objects.filter(pk=line.id).exists():
+    if message is not None and Message.objects.filter(pk=message.id).exists():
         return
     changes: list[chats.RowChange] = (
         build_changes_that_stop_agent(chat, agent) if agent.taken_down_at is not None else []
@@ -151,8 +152,8 @@ def _update_chat(chat_id: UUID, agent: Actor, line: Message | None) -> None:
     # The agent is read again: it may have been taken down meanwhile, and that update may have been faster.
     participant = chat.participants.select_related("actor").filter(actor=agent, ended_at=None).first()
     if participant is not None:
-        # Without a changed field: the row is sent again, with the agent as it is now.
-        changes = [*([line] if line else []), RowUpdate(participant), *changes]
+        # The update changes no field: the row is sent again, with the agent as it is now.
+        changes = [*([message] if message else []), RowUpdate(participant), *changes]
     if changes:
         chats.save_changes(chat_id, changes)
 

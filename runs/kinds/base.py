@@ -143,7 +143,7 @@ class RunKind(ABC):
 
     @transaction.atomic
     def record_tool_start(self, claimed: Run, event: ToolsStarted) -> StepSaved:
-        """Store calls before they are made, so that a crash during a call is known afterwards (RUN15)."""
+        """Store calls before they are made, so that a crash during one is known (RUN15). A repeated call keeps its row."""
         run = read_attempt_update(LOCKED_ATTEMPT, claimed).row
         fields: dict[str, Any] = {"number": run.steps_done, "kind": "tool", "state": "started", "attempt": run.attempt}
         fields["effect"] = event.effect
@@ -240,7 +240,7 @@ def build_run_update(run: Run, **only_if: Any) -> RowUpdate[Run]:
 
 
 def start_attempt(update: RowUpdate[Run], owner: str, spec: AgentSpec, stamp: Any) -> RowUpdate[Run]:
-    """Set the run to a new attempt of this process. Later attempts keep its start and its message id; `claim` keeps the spec."""
+    """Set the run to a new attempt of this process. Later attempts keep `started_at` and `message_id`; `claim` keeps the spec."""
     run = update.row
     if run.waiting_since is not None:
         waited = run.waited_seconds + (now() - run.waiting_since).total_seconds()

@@ -115,7 +115,7 @@ class ChatRun(RunKind):
         update: RowUpdate[Run] = build_run_update(run, state=RunState.QUEUED, attempt=waiting.attempt)
         run.chat = chat
         newest = run.agent.current_spec
-        # If the run's spec is the newest one, `run.spec` would read it again.
+        # `run.spec` would make another query for a spec that was read as the newest one.
         spec = newest if newest is not None and newest.pk == run.spec_id else run.spec
         stamp = run.stamp
         if spec is None and (found := find_answering_spec(run.agent, chat.id)):
@@ -125,7 +125,7 @@ class ChatRun(RunKind):
         elif run.origin == "wake" and not run.attempt and (run.seen or 0) >= run.trigger_seq:
             # An earlier run has read and answered this message.
             self.save(update.set(state=RunState.COMPLETED, ended_at=now(), answered_ids=[]))
-        elif run.agent.runs_outside and self.is_participant and not run.attempt:
+        elif run.agent.runs_outside and self.is_participant and not run.attempt and obstacle is None:
             wake_program(run, run.seen or 0)
             self.save(update.set(state=RunState.COMPLETED, ended_at=now(), answered_ids=[]))
         elif obstacle is not None or spec is None:
@@ -145,7 +145,7 @@ class ChatRun(RunKind):
 
     def acknowledge_messages(self, run: Run) -> list[RowUpdate[Any]]:
         """Move the agent's read cursor to `read_to`, and end the queued runs of the messages that were read: this run answers
-        them. The chat is locked, because a new message starts no run while one is queued, which is ended here (ADR 0003)."""
+        them. The chat is locked: a message posted while one of these is queued starts no run, and would be lost (ADR 0003)."""
         if not self.is_participant:
             return []
         cursor = chats.ReadCursorUpdate(run.get_chat_id(), run.agent, run.read_to)
@@ -159,7 +159,7 @@ class ChatRun(RunKind):
         workspace, person = run.get_chat().workspace, run.on_behalf_of
         stored = run.stored_settings or StoredSettings(workspace, person)
         if run.agent.is_public:
-            # The publisher may have a model that cannot be had here.
+            # The publisher may use a model that this workspace does not have.
             model = find_usable_model(workspace, content.model, person, stored=stored)
             if model != content.model:
                 content, replaced_model = content.model_copy(update={"model": model}), content.model
@@ -171,7 +171,7 @@ class ChatRun(RunKind):
         resolved = replace(resolved, replaced=replaced_model)
         endpoint, model = resolved.endpoint, resolved.name
         can_see = can_see_images(endpoint, model)
-        # Those of tools that are found by `find_tools` are in their schemas.
+        # The instructions of tools that the model finds by `find_tools` are in the schemas of these tools.
         instructions = {tool.tool.name: tool.instructions for tool in list_offered_tools(tools, ())}
         limit, limit_by = find_context_limit(endpoint, model, workspace.context_max_tokens, content.context.max_tokens)
         read = self.read_conversation(run, content.prompt, instructions, limit, can_see)
@@ -180,13 +180,13 @@ class ChatRun(RunKind):
         memory = self.read_memory(run, content.memory, read, limit, strategy=content.context.strategy)
         system = "\n\n".join(part for part in (read.system, pages, memory.text) if part)
         schemas = build_tool_schemas(tools, found)
-        max_answer, factor = content.parameters.max_tokens, resolved.token_factor
-        budget = get_context_budget(endpoint, model, max_answer, system, schemas, limit, factor)
+        max_answer, token_factor = content.parameters.max_tokens, resolved.token_factor
+        budget = get_context_budget(endpoint, model, max_answer, system, schemas, limit, token_factor)
         if self.reads_older_messages:
             run.earlier_context = find_earlier_context(run, content.context.strategy, entries, budget)
         if run.earlier_context is not None and run.earlier_context.text:
             system = f"{system}\n\n{run.earlier_context.text}"
-            budget = get_context_budget(endpoint, model, max_answer, system, schemas, limit, factor)
+            budget = get_context_budget(endpoint, model, max_answer, system, schemas, limit, token_factor)
             entries = run.earlier_context.list_kept_entries(entries, read.trigger_id, run.id)
         transcript = build_transcript(
             entries,
@@ -278,8 +278,8 @@ class ChatRun(RunKind):
         else:
             chat = lock_chat_of_run(claimed)
             update = read_attempt_update(ATTEMPT, claimed)
-            update.row.agent, update.row.chat, update.row.memory = claimed.agent, chat, claimed.memory
-            update.row.earlier_context = claimed.earlier_context
+            update.row.agent, update.row.chat = claimed.agent, chat
+        update.row.memory, update.row.earlier_context = claimed.memory, claimed.earlier_context
         update.row.has_outside_texts = claimed.has_outside_texts
         return update
 
@@ -392,7 +392,7 @@ def build_closing_changes(update: RowUpdate[Run], end: LoopEnded, *, by: Actor |
     record_history(run, run.spec, run.state)
     type_: SystemMessageType = "RUN_STOPPED" if end.how == "stopped" else "RUN_FAILED"
     payer = run.on_behalf_of if end.code in LLM_PROFILE_CODES else None
-    line = chats.build_system_message(
+    message = chats.build_system_message(
         run.get_chat_id(),
         type_,
         actor=by,
@@ -403,8 +403,8 @@ def build_closing_changes(update: RowUpdate[Run], end: LoopEnded, *, by: Actor |
         payer_name=payer.name if payer else "",
         budget=end.budget,
     )
-    line.metadata = run.metadata
-    return [*closed, *build_results_of_open_calls(run), line, update]
+    message.metadata = run.metadata
+    return [*closed, *build_results_of_open_calls(run), message, update]
 
 
 def record_context(run: Run) -> list[Message]:

@@ -46,7 +46,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class JobInput:
-    """The input of a job: `text` for an agent; `input`, the same data for a service; `expected`, the characters of the answer."""
+    """The input of a job. `text`: for an agent; `input`: the same data for a service; `expected`: characters of the answer."""
 
     text: str
     input: dict[str, Any]

@@ -123,7 +123,7 @@ class SubAgentRun(ChatRun):
         is_of_workspace = run.agent.workspace_id == run.workspace_id
         name = getattr(run, "caller_name", "") if is_of_workspace else ""  # an annotation of the query of a claim
         system = build_sub_agent_text(prompt, build_participant(run.agent), name, instructions)
-        return ConversationSource(system, [task, *map(build_entry, own)], ChatContext("", "", [], {}), run.id)
+        return ConversationSource(system, [task, *map(build_entry, own)], ChatContext("", "", [], {}), task.id)
 
 
 SUB_AGENT = SubAgentRun()

@@ -20,8 +20,8 @@ def add_answered_messages(update: RowUpdate[Run], since: int) -> None:
     """Add the messages after `since` that address the agent of the run to those that it answers. The chat is locked, and its newest
     version is `read_to`.
 
-    It makes no query if nothing has changed since the message that woke the agent. If messages were written after that one, it sets
-    `replies_to_trigger`: the answer is shown as a reply to the message that woke the agent.
+    It makes no query if nothing has changed since the message that woke the agent. If that message is one of those that the run
+    answers (a wake by hand is not), and others follow it, it sets `replies_to_trigger`: the answer is shown as a reply to it.
     """
     run = update.row
     if run.read_to == run.trigger_seq:

@@ -43,7 +43,7 @@ class Conversation:
     broken_calls: int = 0
     _error_kinds: list[str] = field(default_factory=list)
     _shortened_texts: dict[str, str] = field(default_factory=dict)
-    """The shortened form of each part of the system text that was shortened."""
+    """The shortened form of each part of the system text that was shortened, by its original text."""
 
     def add_answer(self, answer: Answer, saved: StepSaved) -> None:
         """Add the model's answer. Its calls are open."""

@@ -34,7 +34,7 @@ def dispatch_siblings(runs: Sequence[Run]) -> None:
 def dispatch_next_run(concurrency_key: str) -> None:
     """Send the task of the queued run of this concurrency key on commit, if there is one."""
     queued = Run.objects.filter(concurrency_key=concurrency_key, state=RunState.QUEUED)
-    transaction.on_commit(lambda: send_run_tasks(queued.values_list("pk", flat=True)[:1]))
+    transaction.on_commit(lambda: send_run_tasks(queued.values_list("pk", flat=True)[:1]), robust=True)
 
 
 def send_run_tasks(run_ids: Iterable[UUID]) -> bool:

@@ -37,14 +37,14 @@ from tools.registry import FIND_TOOLS
 BYTES_PER_TOKEN = 12
 """Bytes of text that are read per token; no language needs more."""
 COMPARISON_MARGIN = 50
-"""Up to so many rows may be left out (answers of comparisons): with fewer than `MAX_ROWS` less this, a chat was read whole."""
+"""The most rows of a log that are left out as answers of comparisons. With fewer entries than `MAX_ROWS` less this, it is whole."""
 OTHER_BYTES = 500 * MAX_ROWS
 """Bytes of all payloads besides their texts."""
 
 
 def read_log(run: Run, tokens: int, *, with_images: bool = False) -> list[LogEntry]:
-    """Return the newest part of the chat's log, in order, with at least so many tokens, and the message that the run answers;
-    `with_images` also the newest images.
+    """Return the newest part of the chat's log, in order, with at least so many tokens, and the message that the run answers.
+    `with_images`: the newest images, too.
 
     A comparison is read as its question, by the person who asked, and the draft's answer. One side of a comparison reads the log
     up to the question, and its own rows.
@@ -66,9 +66,9 @@ def read_log(run: Run, tokens: int, *, with_images: bool = False) -> list[LogEnt
 def find_earlier_context(
     run: Run, setting: ContextStrategy | Literal["default"], entries: Sequence[LogEntry], budget: int
 ) -> EarlierContext | None:
-    """Return the text about older messages of a chat that does not fit into the budget. Null if it takes less than `PREPARE_SHARE`
-    of the budget. If it takes more but fits, there is no text, only whether a summary or embeddings are needed. `setting`: the
-    strategy of the agent's spec. `entries`: the newest messages."""
+    """Return the text about older messages of a chat that does not fit into the budget. Null if the chat takes less than
+    `PREPARE_SHARE` of it. If the chat takes more but fits, there is no text, only whether a summary or embeddings are needed.
+    `setting`: the strategy of the agent's spec. `entries`: the newest messages."""
     rows = [LogRow(entry.seq, entry.tokens + (TOKENS_PER_IMAGE if entry.image else 0)) for entry in entries]
     size = compute_tokens(rows)
     is_whole = size <= budget and len(entries) < MAX_ROWS - COMPARISON_MARGIN
@@ -125,17 +125,17 @@ def find_known_results(
     known: dict[str, ToolResult] = {}
     for call in calls:
         step, configured = steps.get(call.id), tools.get(call.name)
-        tool = configured.tool if configured is not None and configured.tool.can_repeat else None
+        repeatable = configured.tool if configured is not None and configured.tool.can_repeat else None
         if step is not None and step.state == "done":
             quotes_agents = step.result.get("quotes_agents", False)
             known[call.id] = ToolResult(call, step.result["status"], step.result["text"], quotes_agents=quotes_agents)
-        elif step is not None and (tool is None or (step.effect == "write" and not tool.is_idempotent)):
+        elif step is not None and (repeatable is None or (step.effect == "write" and not repeatable.is_idempotent)):
             known[call.id] = ToolResult(call, "interrupted", INTERRUPTED)
         elif step is None and call.id in decided and (result := decided[call.id].result):
             known[call.id] = ToolResult(call, *result, quotes_agents=decided[call.id].quotes_agents)
     known |= find_task_results(run, calls)
-    tasks = {name for name, configured in tools.items() if configured.tool.is_task}
-    return known | find_refused_tasks(run, [call for call in calls if call.name in tasks and call.id not in known])
+    task_tools = {name for name, configured in tools.items() if configured.tool.is_task}
+    return known | find_refused_tasks(run, [call for call in calls if call.name in task_tools and call.id not in known])
 
 
 def find_waiting_calls_of_others(run: Run, entries: Sequence[LogEntry]) -> set[str]:

@@ -105,7 +105,7 @@ def build_result_message(
 
 
 def build_results_of_open_calls(run: Run) -> list[Message]:
-    """Return a result for each call without one, of a run that was stopped or failed: what its step has stored, if it has."""
+    """Return a result for each call without one, of a run that was stopped or failed: that of its step, or `UNFINISHED_CALL`."""
     rows = Message.objects.filter(run_id=run.id, type__in=["TOOL_CALL", "TOOL_RESPONSE"]).order_by("seq")
     payloads = list(rows.values_list("type", "payload"))
     finished = {payload["tool_call_id"] for type_, payload in payloads if type_ == "TOOL_RESPONSE"}

@@ -185,7 +185,6 @@ def queue_callers(ended: Sequence[Run]) -> list[RowUpdate[Run]]:
         update = RowUpdate(
             caller, only_if={"state": RunState.WAITING_CHILD, "attempt": caller.attempt}, error=LeaseLost
         )
-        # The task does not start an isolated run: the sweeper does, and without `dispatched_at` at its next sweep.
         dispatched_at = None if caller.is_isolated else now()
         updates.append(update.set(state=RunState.QUEUED, dispatched_at=dispatched_at, waited_seconds=waited))
     return updates

@@ -90,7 +90,7 @@ class Toolbox:
             result = self.known_results.pop(call.id, None) or self._find_refusal(call, is_answer_cut=is_answer_cut)
             self.past_calls.append(call)
             self.found.add(call.name)
-            is_read = result is None and not self._may_need_consent(call)
+            is_read = result is None and self._is_plain_read(call)
             # These reads run first, because what they read decides whether the next call needs consent.
             if reads and not is_read:
                 yield Batch(tuple(reads))
@@ -113,10 +113,10 @@ class Toolbox:
         if finished:
             yield _build_finished_batch(finished)
 
-    def _may_need_consent(self, call: ToolCall) -> bool:
-        """Return whether a person may have to decide about this call, or it gives a task."""
+    def _is_plain_read(self, call: ToolCall) -> bool:
+        """Return whether this call only reads: it gives no task, and no person decides about it."""
         tool, policy = self.tools[call.name].tool, self.tools[call.name].policy
-        return tool.effect == "write" or policy == Policy.ASK or tool.is_question or tool.is_task
+        return not (tool.effect == "write" or policy == Policy.ASK or tool.is_question or tool.is_task)
 
     def _add_task(self, call: ToolCall) -> ToolResult | None:
         """Add the task that a call gives another agent. Return the result of a call that is refused, else null."""
@@ -148,7 +148,7 @@ class Toolbox:
         configured = self.tools[call.name]
         question = configured.tool.build_question(configured.tool.parse_arguments(call.arguments))
         if self.find_consent is None:
-            return None if question else ToolResult(call, "rejected", NO_APPROVER)
+            return None if question else ToolResult(call, "rejected", NO_APPROVER)  # its tool refuses a question
         if question is not None:
             self.requests.append(ApprovalRequest(call, question=question))
             return None

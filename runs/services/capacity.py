@@ -35,7 +35,7 @@ class Capacity:
     def __init__(self) -> None:
         self._lock = Lock()
         self._slots: dict[UUID, SlotOwner] = {}
-        self._running: Counter[UUID | None] = Counter()
+        self._running: Counter[UUID | None] = Counter()  # by the ids of workspaces and of people
         self.has_runs_without_slot = False
         """Whether a run got no slot since waiting runs were last claimed."""
 

@@ -101,17 +101,17 @@ def pick_runs_to_dispatch_again(seconds: float, limit: int = 200, *, excluded: S
     since = Coalesce(F("dispatched_at"), F("created_at"))
     waiting = list_claimable_runs().annotate(since=since).filter(since__lt=Now() - timedelta(seconds=seconds))
     ids = [row[0] for row in list_in_turns(waiting, excluded)[:limit]]
-    locked = set(_dispatch_now(Run.objects.filter(pk__in=ids, state=RunState.QUEUED)))
-    return [id for id in ids if id in locked]
+    dispatched = set(_dispatch_now(Run.objects.filter(pk__in=ids, state=RunState.QUEUED)))
+    return [id for id in ids if id in dispatched]
 
 
 @transaction.atomic
 def reserve_isolated_runs(limit: int) -> list[UUID]:
-    """Return up to `limit` queued isolated runs, the oldest first. Their `dispatched_at` is set: no other call gets them soon."""
+    """Return up to `limit` queued isolated runs, the oldest first. They are reserved (`dispatched_at`) for some seconds."""
     if not limit or not try_lock_sweep():
         return []
-    free = Q(dispatched_at=None) | Q(dispatched_at__lt=Now() - timedelta(seconds=ISOLATION_START_SECONDS))
-    waiting = list_claimable_runs().filter(free, crashes__gte=ISOLATE_AFTER).order_by("pk")
+    is_unreserved = Q(dispatched_at=None) | Q(dispatched_at__lt=Now() - timedelta(seconds=ISOLATION_START_SECONDS))
+    waiting = list_claimable_runs().filter(is_unreserved, crashes__gte=ISOLATE_AFTER).order_by("pk")
     return _dispatch_now(waiting, limit)
 
 

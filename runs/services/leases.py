@@ -169,5 +169,5 @@ def list_runs_of_host(host: str) -> list[Run]:
 def release_dead_reservations() -> None:
     """Release what was reserved for requests to models in attempts that are over, and what has expired."""
     alive = Run.objects.filter(pk=OuterRef("holder_id"), attempt=OuterRef("attempt"), state=RunState.RUNNING)
-    dead = Reservation.objects.filter(~Exists(alive), attempt__gt=0).values_list("pk", flat=True)
+    dead = Reservation.objects.filter(~Exists(alive), attempt__gt=0).values_list("pk", flat=True)  # 0: of no run
     usage.release_reservations([*dead, *usage.list_expired_reservations()])

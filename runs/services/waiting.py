@@ -20,8 +20,8 @@ logger = logging.getLogger(__name__)
 
 
 def queue_decided_run(decided: Sequence[Approval]) -> list[RowChange]:
-    """Return the change that queues a run of a locked chat again, once nothing of it is undecided. A listener of
-    `approvals_decided`. A worker continues the run as after a crash: it makes the open calls, as decided."""
+    """Return the change that queues a run of a locked chat again, once all is decided; none if the run is ending (`stopped`). A
+    listener of `approvals_decided`. A worker continues the run as after a crash: it makes the open calls, as decided."""
     run_id = decided[0].run_id
     if decided[0].decision == "stopped" or Approval.objects.filter(run_id=run_id, decision=None).exists():
         return []
@@ -41,7 +41,7 @@ def queue_callers_of_ended_sub_agents() -> None:
         try:
             with transaction.atomic():
                 chats.lock_chat(caller.get_chat_id())
-                if changes := queue_callers(list(Run.objects.filter(parent=caller)[:1])):
+                if changes := queue_callers(list(Run.objects.filter(parent=caller)[:1])):  # any one names its caller
                     chats.save_changes(caller.get_chat_id(), changes)
         except Exception:
             logger.exception("Run %s was not queued again after its sub-agents have ended", caller.id)

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Sequence
 from datetime import timedelta
-from itertools import takewhile
+from itertools import islice, takewhile
 from typing import Any
 from uuid import UUID
 
@@ -78,7 +78,7 @@ def fire_schedule(schedule_id: UUID) -> bool:
         return False
     moment, first = now(), schedule.next_at
     later = takewhile(lambda time: time <= moment, iterate_times(schedule.expression, schedule.time_zone, after=first))
-    times = [first, *(time for _, time in zip(range(MAX_MISSED), later, strict=False))]
+    times = [first, *islice(later, MAX_MISSED)]
     if len(times) > MAX_MISSED:
         times[-1] = find_last_time(schedule.expression, schedule.time_zone, until=moment) or times[-1]
     reason, earlier_reason = _find_pause_reason(chat, schedule), schedule.paused_reason

@@ -41,6 +41,7 @@ def suggest_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int,
         suggestion = Suggestion(workspace_id=chat.workspace_id, agent=agent, chat=chat, author=actor, note=note.strip())
         message = _build_message(suggestion)
         draft = drafts.end_suggested_draft(actor, chat.id, agent.id, revision=revision, system_message=message)
+        # Changed between the comparison and the lock: `change` is outdated.
         if (draft.pk, draft.revision, draft.base_version) != (compared.pk, compared.revision, compared.base_version):
             raise drafts.build_write_error(compared, actor)
         _set_content(suggestion, content, _get_version(agent, draft.base_version))

@@ -78,7 +78,7 @@ def decode_body(body: bytes, charset: str) -> str:
         if body.startswith(bom):
             return body.decode(name, "replace")
     with suppress(UnicodeDecodeError):
-        # Without the last character if it is incomplete. If all others are ASCII, nothing shows that it is UTF-8 that was cut.
+        # An incomplete last character is left out: the body may be cut. If all others are ASCII, it may be of another charset.
         valid_text = codecs.getincrementaldecoder("utf-8")().decode(body)
         if body.isascii() or not valid_text.isascii():
             return valid_text
@@ -168,7 +168,7 @@ def serve() -> None:
 
 
 def _get_peak_memory_kib() -> int:
-    """Return the most resident memory that this process has used. `ru_maxrss` includes that of the process which started it."""
+    """Return the peak resident memory of this process. (`ru_maxrss` includes that of the process which started this one.)"""
     with open("/proc/self/status") as status:
         return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:"))
 

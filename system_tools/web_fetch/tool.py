@@ -67,7 +67,7 @@ class WebFetch(Tool):
             raise ToolError(URL_NOT_ALLOWED, is_final=True)
         # Pages beyond `PAGES_AT_ONCE` wait within the time limit of the tool.
         semaphore = _semaphores.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(PAGES_AT_ONCE))
-        # Of private hosts it opens those that the operator names without a path. With a path, a host is allowed for models only.
+        # Private hosts may be opened if the operator names them without a path: a host with a path is allowed for models only.
         try:
             async with (
                 semaphore,

@@ -40,7 +40,7 @@ def build_search_request(provider: str, *, url: str, key: str, query: str, count
 
 
 def parse_results(provider: str, answer: Any) -> list[SearchHit]:
-    """Return the results of an answer. What has no address of the web is left out."""
+    """Return the results of an answer. Results without an http(s) address are left out."""
     found = answer.get("web", {}) if provider == "brave" and isinstance(answer, dict) else answer
     items = found.get("results", []) if isinstance(found, dict) else []
     results = [_parse_result(item) for item in items if isinstance(item, dict)] if isinstance(items, list) else []

@@ -100,6 +100,20 @@ def test_an_operator_reads_the_budgets_and_prices_of_editors_and_cannot_change_t
     assert (budget.limit_micro, budget.revision, price.input_micro, price.revision) == (5, 1, 1_000_000, 1)
 
 
+def test_rows_of_editors_cannot_be_deleted_with_selected_rows_of_operators(environment):
+    workspace = environment.team.workspace
+    budgets = [BudgetFactory.create(workspace=workspace, by_operator=by_operator) for by_operator in (True, False)]
+    prices = [ModelPriceFactory.create(workspace=of) for of in (None, workspace)]
+    for rows in (budgets, prices):
+        fields = {"action": "delete_selected", "_selected_action": [str(row.pk) for row in rows], "post": "yes"}
+        answer = environment.client.post(build_path(type(rows[0])), fields, follow=True)
+        assert "Editors have set this; only they change it." in answer.text
+        assert type(rows[0]).objects.count() == 2
+        of_operators = fields | {"_selected_action": [str(rows[0].pk)]}
+        environment.client.post(build_path(type(rows[0])), of_operators, follow=True)
+        assert [row.pk for row in type(rows[0]).objects.all()] == [rows[1].pk]
+
+
 def test_a_price_of_an_operator_is_for_all_workspaces_and_within_limits(environment):
     path = build_path(ModelPrice, "add")
     fields = {"provider": "openai", "model": "gpt", "input_micro": 2, "output_micro": 3}

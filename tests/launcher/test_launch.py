@@ -16,7 +16,7 @@ import psycopg
 import pytest
 
 from common.ids import new_id
-from common.processes import find_free_port, is_alive, list_processes_working_in
+from common.processes import StartError, find_free_port, is_alive, list_processes_working_in
 from launcher.home import ROOT
 from launcher.listener import open_listener
 from tests.stack import Stack
@@ -220,6 +220,11 @@ def test_an_ipv6_address_is_in_brackets(monkeypatch: pytest.MonkeyPatch) -> None
     listener, address = open_listener({"HOST": "2001:db8::5", "PORT": "9000"})
     listener.close()
     assert address == "http://[2001:db8::5]:9000"
+
+
+def test_the_error_names_the_ports_that_were_tried() -> None:
+    with pytest.raises(StartError, match="Ports 8000 to 8099 of 192.0.2.1 cannot be used"):
+        open_listener({"HOST": "192.0.2.1"})
 
 
 def test_the_launcher_ends_if_the_database_is_unreachable() -> None:

@@ -18,6 +18,7 @@ from common.ids import new_id
 from events.models import AuditRecord
 from files import services as files
 from memory import services as memory
+from memory.history import read_history_turns
 from memory.models import HistoryEntry, MemoryClearing, MemoryUse
 from memory.selectors import get_memory_row, list_history
 from publishing.content import build_public_content, list_unpublished_tools
@@ -337,6 +338,32 @@ def test_MEM2_a_run_that_began_before_a_clearing_leaves_nothing_after_it(driver)
     run.answer("It was canary-one.")
     assert "canary" not in driver.ask(team.chat, "x", by=team.bob).prepared.transcript.turns[0].text
     assert not HistoryEntry.objects.filter(clearing=None).exists()
+
+
+def test_MEM2_undoing_a_clearing_does_not_undo_an_earlier_one(driver):
+    team = driver.team
+    driver.ask(team.chat, "canary-one").answer()
+    run = driver.ask(driver.open_chat("Kyoto", team.bob), "What was it?")
+    earlier, newest = (memory.clear_history(team.alice, team.robin.id) for _ in range(2))
+    run.answer("It was canary-one.")
+    assert set(HistoryEntry.objects.values_list("clearing", flat=True)) == {earlier.id, newest.id}
+    memory.undo_clearing(team.alice, newest.id)
+    assert set(HistoryEntry.objects.values_list("clearing", flat=True)) == {earlier.id}
+    memory.undo_clearing(team.alice, earlier.id)
+    assert set(HistoryEntry.objects.values_list("clearing", flat=True)) == {None}
+
+
+def test_an_answer_of_the_agent_is_no_message_of_others_that_a_later_run_has_read(driver):
+    for number in ("one", "two"):
+        driver.ask(driver.team.chat, number).answer(f"answer {number}")
+    first, second = HistoryEntry.objects.order_by("pk")
+    second.first_seq = first.first_seq
+    turns = read_history_turns([first, second])[second.id]
+    assert [(turn.kind, turn.text) for turn in turns] == [
+        ("message", "@robin one"),
+        ("message", "@robin two"),
+        ("answer", "answer two"),
+    ]
 
 
 def test_an_editor_clears_what_they_may_read_and_others_stay(driver):

@@ -136,6 +136,12 @@ def test_RUN7_an_unavailable_database_is_503_with_retry_after(rf: RequestFactory
     assert answer["Retry-After"] == "2"
 
 
+def test_a_request_without_a_csrf_token_is_refused_in_plain_text() -> None:
+    answer = Client(enforce_csrf_checks=True).post("/_allauth/browser/v1/auth/login", {}, "application/json")
+    assert (answer.status_code, answer["Content-Type"]) == (403, "text/plain")
+    assert answer.content.startswith(b"CSRF")
+
+
 def test_every_error_handler_exists() -> None:
     for status in (400, 403, 404, 500):
         module, _, name = str(getattr(urls, f"handler{status}")).rpartition(".")

@@ -30,6 +30,7 @@ from tools.credentials import decrypt_credential
 from tools.http.form import ToolForm
 from tools.http.tool import HTTPTool
 from tools.models import ToolServer, WorkspaceTool
+from tools.openapi.operations import MAX_OPERATIONS
 from tools.openapi.reader import describe_document
 from tools.services import jobs
 from tools.services.imports import ChosenOperation
@@ -547,6 +548,17 @@ def test_a_tool_that_is_off_is_not_changed_by_another_import_of_the_same_documen
     assert import_fares("Other.") == (False, reason, 2, 1)
     # Another definition is a change: it waits for an editor instead of the first one.
     assert import_fares("Third.") == ((False, reason, 2, 1) if is_gone else (False, reason, 3, 2))
+
+
+def test_a_tool_is_not_gone_that_a_cut_document_does_not_show(team):
+    server = add_server(team, kind="openapi")
+    chosen = [ChosenOperation(key="listFares", name="list_fares")]
+    [tool] = tools.import_operations(team.alice, server.id, job_id=store_document(team, DOCUMENT), chosen=chosen)
+    many: dict[str, Any] = {f"/a{number}": {"get": {}} for number in range(MAX_OPERATIONS)}
+    cut = store_document(team, DOCUMENT | {"paths": many | DOCUMENT["paths"]})
+    tools.import_operations(team.alice, server.id, job_id=cut, chosen=[])
+    tool.refresh_from_db()
+    assert (tool.is_enabled, tool.off_reason) == (True, "")
 
 
 def test_an_operation_is_chosen_once(team):

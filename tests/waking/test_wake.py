@@ -259,8 +259,8 @@ def test_RUN18_agents_that_answer_here_are_not_limited_within_a_day(crowd):
     """Their messages belong to runs, whose hops are limited: schedules may have them work together all day."""
     post_slowly(crowd, MAX_WAKES_OF_PAIR_IN_DAY)
     chat, robin = crowd.team.chat, crowd.team.robin
-    for has_run, found in ((True, {}), (False, {crowd.scribe.id: "too_many_wakes_in_day"})):
-        assert limits.find_agents_woken_too_often(chat, robin, [crowd.scribe], has_run=has_run) == found
+    for is_from_run, found in ((True, {}), (False, {crowd.scribe.id: "too_many_wakes_in_day"})):
+        assert limits.find_agents_woken_too_often(chat, robin, [crowd.scribe], is_from_run=is_from_run) == found
 
 
 def test_RUN18_two_posts_at_once_write_one_line(crowd):
@@ -298,8 +298,12 @@ def test_RUN18_the_limits_take_the_same_queries_for_two_agents_and_for_many(crow
     program, *agents = Actor.objects.filter(pk__in=[agent.pk for agent in [program, *agents]]).order_by("pk")
     for agent in agents[:2]:
         post_as_agent(crowd, program, f"@{agent.handle} hello")
-    few = count_queries(lambda: limits.find_agents_woken_too_often(crowd.team.chat, program, agents[:2], has_run=False))
-    many = count_queries(lambda: limits.find_agents_woken_too_often(crowd.team.chat, program, agents, has_run=False))
+    few = count_queries(
+        lambda: limits.find_agents_woken_too_often(crowd.team.chat, program, agents[:2], is_from_run=False)
+    )
+    many = count_queries(
+        lambda: limits.find_agents_woken_too_often(crowd.team.chat, program, agents, is_from_run=False)
+    )
     assert few == many <= 4
     text = " ".join(f"@{agent.handle}" for agent in agents)
     two, all_of_them = (
@@ -353,8 +357,8 @@ def test_RUN18_the_limits_do_not_read_more_of_a_longer_chat(crowd, monkeypatch):
         cursor.execute("ANALYZE chats_message; ANALYZE runs_run")
     chat.refresh_from_db()
     addressed = [(scribe, "chat", "too_many_wakes")]
-    assert limits.find_agents_woken_too_often(chat, robin, [scribe], has_run=False) == {scribe.id: "too_many_wakes"}
-    assert count_rows_read(lambda: limits.find_agents_woken_too_often(chat, robin, [scribe], has_run=False)) < 300
+    assert limits.find_agents_woken_too_often(chat, robin, [scribe], is_from_run=False) == {scribe.id: "too_many_wakes"}
+    assert count_rows_read(lambda: limits.find_agents_woken_too_often(chat, robin, [scribe], is_from_run=False)) < 300
     assert count_rows_read(lambda: limits.build_limit_message(chat, robin, addressed)) < 300
 
 

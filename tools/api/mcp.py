@@ -78,7 +78,7 @@ class SignInReturn(APIView):
     def get(self, request: Request, server_id: UUID) -> HttpResponse:
         """Take the browser back to the tools in the settings. If nothing came of the sign-in, the page says why."""
         reason: services.SignInFailure | None = None
-        workspace_handle = services.get_sign_in_workspace_handle(request.session, server_id)
+        workspace_handle = services.get_sign_in_workspace_handle(request.session, server_id)  # the next call deletes it
         try:
             services.accept_sign_in(request.user, server_id, request.session, request.query_params)
         except services.SignInFailed as error:

@@ -60,11 +60,11 @@ class ToolForm(StrictModel):
 
     def build_definition(self) -> Definition:
         """Return the definition. Raises `Invalid`."""
-        places = [{"name": one.name, "where": one.where, "target": one.target} for one in self.arguments]
+        arguments = [{"name": one.name, "where": one.where, "target": one.target} for one in self.arguments]
         body = self.body if any(one.where == "body" for one in self.arguments) else "none"
         try:
             mapping = RequestMapping.model_validate(
-                {"method": self.method, "path": self.path, "arguments": places, "body": body}
+                {"method": self.method, "path": self.path, "arguments": arguments, "body": body}
             )
         except ValidationError as error:
             raise Invalid("The request does not fit.", hints=[e["msg"] for e in error.errors()[:5]]) from error

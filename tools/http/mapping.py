@@ -97,8 +97,8 @@ def check_header_value(value: str) -> None:
 
 
 def build_http_request(mapping: RequestMapping, arguments: Mapping[str, Any]) -> ToolRequest:
-    """Return the request of a call. Raises `ToolError` if an argument of the path is missing, or if one does
-    not fit its place."""
+    """Return the request of a call. Raises `ToolError` if an argument of the path is missing, or a value cannot be sent in the path
+    or in a header."""
     in_path: dict[str, str] = {}
     query: list[tuple[str, str]] = []
     headers: dict[str, str] = {}
@@ -122,10 +122,11 @@ def build_http_request(mapping: RequestMapping, arguments: Mapping[str, Any]) ->
     missing = [name for name in mapping.list_placeholders() if name not in in_path]
     if missing:
         raise ToolError(f"The call was not made: {', '.join(missing)} is missing.")
-    # `split` returns the text between the placeholders and their names by turns.
+    # `split` returns texts and the names of placeholders alternately: the names are at odd positions.
     parts = _PLACEHOLDER.split(mapping.path)
     path = "".join(
-        in_path[part] if number % 2 else quote(part, safe="/%:@!$&'()*+,;=-._~") for number, part in enumerate(parts)
+        in_path[part] if position % 2 else quote(part, safe="/%:@!$&'()*+,;=-._~")
+        for position, part in enumerate(parts)
     )
     return ToolRequest(mapping.method, path, query, headers, content)
 

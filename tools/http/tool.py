@@ -46,10 +46,11 @@ class HTTPTool(StoredTool):
         text = redact_credential(_decode(response, body), server, credential)
         content_type = redact_credential(response.content_type, server, credential)[:100]
         if response.status >= 400:
+            is_transient = response.status in (408, 429) or response.status >= 500
             raise ToolError(
                 f"{server.name} refused the call (HTTP {response.status})."
                 + (f"\n{self.fence_answer(shorten(text, MAX_ERROR_CHARACTERS))}" if text else ""),
-                is_final=not (self.can_repeat and (response.status in (408, 429) or response.status >= 500)),
+                is_final=not (self.can_repeat and is_transient),
             )
         shown = shorten(text, MAX_CHARACTERS)
         data = HTTPResponseData(
@@ -72,7 +73,7 @@ async def _send(
     """Send the request. A redirect is followed only for GET and HEAD of a call that may be repeated, and only within the same
     origin, so that the credential gets to no other server. Raises `ToolError`, `HostRefused`."""
     target = build_target(server, request, credential)
-    headers |= build_auth_headers(server, credential)
+    headers = headers | build_auth_headers(server, credential)
     for _ in range(MAX_REDIRECTS + 1):
         response = await get_session_for(target).request(
             request.method, target.url, headers=headers, data=request.body, allow_redirects=False
@@ -86,7 +87,7 @@ async def _send(
             is_same_origin = url.origin() == target.url.origin()
         except ValueError:  # it is no address
             is_same_origin = False
-        if not can_repeat or request.method not in READ_METHODS or not is_same_origin:
+        if not (can_repeat and request.method in READ_METHODS and is_same_origin):
             raise ToolError(
                 f"{server.name} redirects to another address, which is not followed. An editor can correct its address.",
                 is_final=True,

@@ -35,7 +35,7 @@ RENEWAL_WAIT_SECONDS = 30.0
 RENEWAL_POLL_SECONDS = 0.2
 LISTINGS_AT_ONCE = 20
 """Listings that a process makes at the same time. Further ones fail."""
-_running = 0
+_running_listings = 0
 T = TypeVar("T")
 
 
@@ -56,30 +56,30 @@ class ServerAccess:
 
 async def refresh_server(server_id: UUID) -> None:
     """List the tools of a server, and store them or the reason why it failed. Errors are stored, not raised."""
-    global _running
+    global _running_listings
     base_url, needs_sign_in = "", False
-    _running += 1
+    _running_listings += 1
     try:
         row = await run_query(_find_server, server_id)
         if row is None:
             return
         base_url = row.base_url
-        if _running > LISTINGS_AT_ONCE:
+        if _running_listings > LISTINGS_AT_ONCE:
             raise MCPError("failed", "Too many servers are being asked. Try again in a moment.")
         with set_current_tenant(row.workspace_id):
             try:
                 access = await get_server_access(row)
                 listing = await list_server_tools(access.build_server())
             except MCPError as error:
-                needs_sign_in = row.auth == AuthScheme.OAUTH and error.code == "unauthorized"
-                if needs_sign_in:
+                if row.auth == AuthScheme.OAUTH and error.code == "unauthorized":
                     await _prepare_sign_in(row, error.challenge)
+                    needs_sign_in = True
                 raise
         await run_query(store_listing, server_id, base_url, listing)
     except MCPError as error:
         await run_query(store_failure, server_id, base_url, error, needs_sign_in)
     finally:
-        _running -= 1
+        _running_listings -= 1
 
 
 async def get_server_access(row: ToolServer) -> ServerAccess:
@@ -96,16 +96,17 @@ async def get_server_access(row: ToolServer) -> ServerAccess:
     return ServerAccess(row.pk, row.workspace_id, row.base_url, row.auth, headers)
 
 
-async def finish_sign_in(server_id: UUID, person_id: UUID, sealed: str) -> None:
+async def finish_sign_in(server_id: UUID, person_id: UUID, encrypted_code: str) -> None:
     """Exchange the code that a browser has brought back for tokens, and list the tools of the server.
 
-    `sealed`: the code and the verifier of its browser, encrypted for the server.
+    `encrypted_code`: the code and the PKCE verifier as JSON, encrypted for the server.
     """
     row = await run_query(_find_server, server_id)
     authorization = await run_query(_find_authorization, server_id)
     if row is None or authorization is None:
         return
-    brought = json.loads(decrypt_for(sealed, owner=str(server_id), purpose=ServerAuthorization.PURPOSE).reveal())
+    decrypted = decrypt_for(encrypted_code, owner=str(server_id), purpose=ServerAuthorization.PURPOSE)
+    brought = json.loads(decrypted.reveal())
     try:
         tokens = await (await _import_authorization()).exchange_code(
             AuthorizationServer.from_json(authorization.authorization_server),
@@ -195,7 +196,7 @@ def _renew_token(authorization_id: UUID, module: ModuleType) -> Secret | None:
         server = AuthorizationServer.from_json(row.authorization_server)
         tokens = asyncio.run(_request_new_tokens(module, server, stored))
         _write_tokens(row, stored, tokens)
-        return Secret(tokens.access.reveal())
+        return tokens.access
 
 
 async def _request_new_tokens(

@@ -84,6 +84,7 @@ def build_definition(tool: MCPToolDescription) -> dict[str, Any]:
 
 
 def _create_tool(server: ToolServer, tool: MCPToolDescription) -> None:
+    definition = build_definition(tool)
     row = WorkspaceTool(
         workspace_id=server.workspace_id,
         server=server,
@@ -92,16 +93,16 @@ def _create_tool(server: ToolServer, tool: MCPToolDescription) -> None:
         effect="write",
         is_enabled=False,
         off_reason=OffReason.EDITOR,
-        pending=build_definition(tool),
+        pending=definition,
     )
-    row.apply_definition(row.pending or {})
+    row.apply_definition(definition)
     row.save(force_insert=True)
 
 
 def _update_tool(row: WorkspaceTool, tool: MCPToolDescription) -> bool:
     """Store the description of a tool. Return whether the tool is off from now on because its description has changed."""
     definition = build_definition(tool)
-    is_waiting = row.off_reason in (OffReason.CHANGED, OffReason.EDITOR)
+    was_off_for_editor = row.off_reason in (OffReason.CHANGED, OffReason.EDITOR)
     before = (row.is_enabled, row.off_reason, row.pending)
     if not row.pinned_hash:
         row.pending = definition
@@ -116,7 +117,7 @@ def _update_tool(row: WorkspaceTool, tool: MCPToolDescription) -> bool:
         return False
     row.revision += 1
     row.save()
-    return row.off_reason == OffReason.CHANGED and not is_waiting
+    return row.off_reason == OffReason.CHANGED and not was_off_for_editor
 
 
 def _remove_tool(row: WorkspaceTool) -> None:

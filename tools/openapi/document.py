@@ -1,11 +1,11 @@
 """Read an OpenAPI document: JSON, or YAML without aliases, of version 3.0 or 3.1."""
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count
+from math import isfinite
 from typing import Any
 from urllib.parse import urljoin
 
@@ -24,6 +24,8 @@ MAX_NUMBER_CHARACTERS = 100
 MAX_SCHEMAS = 400_000
 """Schemas that are built of one document. Each operation builds those that it uses."""
 _MAX_URL = 400
+TOO_LARGE = "the document has too many large schemas"
+"""The problem of operations for which there was no room left."""
 
 
 class InvalidDocument(ValueError):
@@ -64,7 +66,7 @@ class Document:
     def count_schema(self) -> None:
         """Count a schema that is built. Raises `InvalidDocument` when there are too many."""
         if next(self._schemas) >= MAX_SCHEMAS:
-            raise InvalidDocument("the document has too many large schemas")
+            raise InvalidDocument(TOO_LARGE)
 
     @property
     def title(self) -> str:
@@ -86,9 +88,9 @@ class Document:
         server = servers[0] if isinstance(servers, list) and servers and isinstance(servers[0], dict) else {}
         variables = _get_dict(server, "variables")
 
-        def get_default(name: re.Match[str]) -> str:
-            variable = variables.get(name[1])
-            default = variable.get("default") if isinstance(variable, dict) else name[0]
+        def get_default(placeholder: re.Match[str]) -> str:
+            variable = variables.get(placeholder[1])
+            default = variable.get("default") if isinstance(variable, dict) else placeholder[0]
             return to_line(str(default) if isinstance(default, int) else default, _MAX_URL)
 
         # In one pass: a value that names another variable could stand for any number of bytes.
@@ -108,8 +110,8 @@ class Document:
                     return SecurityScheme(AuthScheme.BEARER)
                 case {"type": "http", "scheme": str(name)} if name.lower() == "basic":
                     return SecurityScheme(AuthScheme.BASIC)
-                case {"type": "apiKey", "in": "header" | "query" as place, "name": str(name)}:
-                    return SecurityScheme(AuthScheme(place), name[:80])
+                case {"type": "apiKey", "in": "header" | "query" as where, "name": str(name)}:
+                    return SecurityScheme(AuthScheme(where), name[:80])
         return SecurityScheme()
 
     def resolve(self, value: Any) -> Any:
@@ -134,7 +136,7 @@ class Document:
 
 
 def parse_document(text: str, url: str = "") -> Document:
-    """Return the document. Raises `InvalidDocument` for a text that is none, or a version that is not supported."""
+    """Return the document. Raises `InvalidDocument` for a text that is no OpenAPI document, or one of another version."""
     if len(text.encode("utf-8", "replace")) > MAX_BYTES:
         raise InvalidDocument(f"The document has more than {MAX_BYTES // 1024 // 1024} MB.")
     content = _normalize(_parse(text))
@@ -175,19 +177,19 @@ def _parse(text: str) -> object:
 
 
 def _normalize(value: Any, depth: int = 0) -> Any:
-    """Return a parsed value as JSON that can be stored: YAML has keys that are numbers, and values that JSON has not."""
+    """Return a parsed value as JSON that can be stored: YAML has keys that are numbers, and values that JSON does not have."""
     if depth > MAX_DEPTH:
         raise InvalidDocument("It is nested too deeply.")
     if isinstance(value, dict):
         return {to_storable(str(key)): _normalize(item, depth + 1) for key, item in value.items()}
     if isinstance(value, list):
         return [_normalize(item, depth + 1) for item in value]
-    if isinstance(value, int) and value.bit_length() > 4 * MAX_NUMBER_CHARACTERS:
+    if isinstance(value, int) and value.bit_length() > 4 * MAX_NUMBER_CHARACTERS:  # a digit has at most 4 bits
         raise InvalidDocument("It has a number that is too long.")
     if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, float):
-        return value if json.dumps(value) not in ("NaN", "Infinity", "-Infinity") else None
+        return value if isfinite(value) else None
     return to_storable(str(value))
 
 

@@ -12,7 +12,7 @@ from common.text import remove_invisible
 from events.rows import ToolEffect
 from tools.http.form import Definition
 from tools.http.mapping import FORBIDDEN_HEADERS, READ_METHODS, RequestMapping
-from tools.openapi.document import Document, InvalidDocument, to_line
+from tools.openapi.document import TOO_LARGE, Document, InvalidDocument, to_line
 from tools.openapi.schemas import SchemaBuilder
 
 MAX_OPERATIONS = 500
@@ -54,7 +54,7 @@ def list_operations(document: Document) -> list[Operation]:
         if operation.definition is not None:
             size += len(json.dumps(asdict(operation.definition)))
             if size > MAX_DEFINITION_BYTES:
-                operation = replace(operation, definition=None, problem="the document has too many large schemas")
+                operation = replace(operation, definition=None, problem=TOO_LARGE)
         operations.append(operation)
     return operations
 

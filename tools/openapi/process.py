@@ -23,7 +23,7 @@ async def read_document(text: str, url: str, *, tenant: str) -> dict[str, Any]:
 
 
 def read_in_process(text: str, url: str) -> dict[str, Any]:
-    """Return what was read of a document; see `reader.describe_document`. Raises `InvalidDocument`."""
+    """Return the same as `read_document`, but block this thread until the process has ended. Raises `InvalidDocument`."""
     try:
         content = json.dumps({"text": text, "url": url}).encode()
         done = run_script(_SCRIPT, content=content, seconds=READ_SECONDS)

@@ -31,8 +31,8 @@ from events.rows import ServerState
 from tools.http.form import Definition
 from tools.interface import Tool, ToolContext, ToolError
 from tools.models import ToolServer, WorkspaceTool
-from tools.openapi.document import MAX_BYTES, InvalidDocument
-from tools.openapi.operations import Operation
+from tools.openapi.document import MAX_BYTES, TOO_LARGE, InvalidDocument
+from tools.openapi.operations import MAX_OPERATIONS, Operation
 from tools.openapi.process import read_document
 from tools.permissions import get_workspace_tool_for
 from tools.selectors import build_tool
@@ -78,6 +78,11 @@ class ParsedDocument:
     operations: list[Operation]
     url: str
     hash: str
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether there was no room for all operations or their definitions."""
+        return len(self.operations) == MAX_OPERATIONS or any(one.problem == TOO_LARGE for one in self.operations)
 
 
 def start_reading_document(actor: Actor, workspace_id: UUID, *, url: str = "", text: str = "") -> ToolJob:
@@ -185,6 +190,7 @@ async def _read_document(workspace_id: UUID, job: ToolJob) -> ToolJob:
         return replace(job, message=str(problem))
     except AppError as error:
         return replace(job, message=error.message)
+    # With `pop`, because `document` is what the person sees, and the definitions are stored in `import_data` only.
     import_data = {
         "url": url,
         "hash": hashlib.sha256(text.encode("utf-8", "replace")).hexdigest(),
@@ -210,7 +216,14 @@ async def _fetch_document(url: str) -> str:
 
 async def _test_tool(job: ToolJob, tool: Tool) -> ToolJob:
     config = tool.parse_config({})
-    context = ToolContext(Actor(pk=UUID(job.person_id)), None, None, UUID(job.id), job.id, config=config)
+    context = ToolContext(
+        actor=Actor(pk=UUID(job.person_id)),
+        on_behalf_of=None,
+        chat_id=None,
+        run_id=UUID(job.id),
+        call_id=job.id,
+        config=config,
+    )
     try:
         async with asyncio.timeout(config.timeout_s):
             output = await tool.run(context, job.job_input["arguments"])

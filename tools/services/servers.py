@@ -79,6 +79,8 @@ def change_server(
     before = (server.base_url, server.auth, server.auth_name)
     fields = {name: getattr(server, name) for name in ("name", "base_url", "auth", "auth_name", "headers")}
     _set_fields(server, **fields | changes)
+    if server.kind == ServerKind.MCP and credential:
+        _check_mcp_connection(server, server.auth_name, credential)
     if credential is not None or before != (server.base_url, server.auth, server.auth_name):
         _set_credential(server, credential or Secret(""))
         server.state, server.tested_at = ServerState.UNTESTED, None
@@ -140,9 +142,11 @@ def _check_mcp_connection(server: ToolServer, auth_name: str, credential: Secret
     check_server_url(server.base_url)
     if server.auth not in MCP_SCHEMES:
         raise Invalid("An MCP server takes no credential, a token, a header, or a sign-in.")
-    wants_text = server.auth in (AuthScheme.BEARER, AuthScheme.HEADER)
-    if bool(credential) != wants_text or (credential and len(credential.reveal()) < MIN_CHARACTERS):
-        raise Invalid("The credential is missing or too short." if wants_text else "There is no credential to store.")
+    needs_credential = server.auth in (AuthScheme.BEARER, AuthScheme.HEADER)
+    if bool(credential) != needs_credential or (credential and len(credential.reveal()) < MIN_CHARACTERS):
+        raise Invalid(
+            "The credential is missing or too short." if needs_credential else "There is no credential to store."
+        )
     try:
         if server.auth == AuthScheme.HEADER:
             check_header_name(auth_name)

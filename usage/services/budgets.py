@@ -5,6 +5,7 @@ from uuid import UUID
 
 from django.db import IntegrityError, transaction
 from django.db.models import F, QuerySet
+from django.utils.translation import gettext
 
 from actors.models import Actor, AgentStatus, Kind
 from common.access import replace_not_found
@@ -48,7 +49,7 @@ def create_budget(
     workspace = _get_workspace(actor, workspace_id, as_operator=as_operator)
     if (scope == BudgetScope.RUN_TREE) != (period == BudgetPeriod.RUN):
         raise Invalid("A budget for a run has the period `run`; any other budget lasts a day or a month.")
-    _check_count(Budget.objects.filter(workspace=workspace))
+    _check_count(Budget.objects.filter(workspace=workspace, by_operator=as_operator))
     budget = Budget(
         workspace=workspace,
         scope=scope,
@@ -180,9 +181,11 @@ def _get_workspace(actor: Actor, workspace_id: UUID, *, as_operator: bool) -> Wo
 
 
 def _check_may_change(actor: Actor, row: Budget | ModelPrice, what: str, *, as_operator: bool) -> None:
-    """Raises `NotFound` if the actor may not know of the row, and `Forbidden` if the actor may not change it."""
+    """Check that the actor may change the row. Raises `Forbidden`, and `NotFound` if the actor may not know of the row."""
     if as_operator:
         check_operator(actor, type(row))
+        if not (row.by_operator if isinstance(row, Budget) else row.workspace_id is None):
+            raise Forbidden(gettext("Editors have set this; only they change it."))
         return
     if row.workspace_id is None:
         raise NotFound(MISSING.format(what))

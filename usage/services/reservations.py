@@ -124,6 +124,7 @@ def reserve(model: ResolvedModel, request: ModelRequest, *, holder_id: UUID, att
         }
         with connection.cursor() as cursor:
             cursor.execute(_RESERVE, params)
+            # Each row: id of the balance, what is left, number of reservations that were made. The least that is left comes first.
             rows = cursor.fetchall()
         if rows and rows[0][2]:
             return
@@ -216,7 +217,7 @@ def _build_refusal(balance_id: UUID, amount: int) -> BudgetRefusal:
     balance = Balance.objects.select_related("budget__workspace").get(pk=balance_id)
     budget = balance.budget
     name = Actor.objects.filter(pk=balance.subject_id).values_list("name", flat=True).first()
-    has_amounts = budget.scope != BudgetScope.PERSON
+    has_amounts = budget.scope != BudgetScope.PERSON  # all participants of the chat read the refusal
     return BudgetRefusal(
         budget_id=budget.id,
         scope=BudgetScope(budget.scope),

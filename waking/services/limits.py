@@ -1,4 +1,4 @@
-"""The limits that end a loop of agents that wake each other, and the line in the chat that says so (RUN18)."""
+"""The limits that end a loop of agents that wake each other, and the system message about it (RUN18)."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -37,12 +37,12 @@ MAX_CHANGES_READ = 2_000
 
 
 def find_agents_woken_too_often(
-    chat: Chat, author: Actor, agents: Sequence[Actor], *, has_run: bool
+    chat: Chat, author: Actor, agents: Sequence[Actor], *, is_from_run: bool
 ) -> dict[UUID, PairRefusal]:
     """Return the agents that have woken the author, or were woken by the author, too often in this chat, each with the limit
-    reached. The author is an agent, too. `has_run`: the message of the author belongs to a run. The number of queries does not
-    depend on the number of agents."""
-    with_program = [agent for agent in agents if agent.runs_outside or not has_run]
+    reached. The author is an agent, too. `is_from_run`: a run of the author posts the message, not an outside program. The number
+    of queries does not depend on the number of agents."""
+    with_program = [agent for agent in agents if agent.runs_outside or not is_from_run]
     found: dict[UUID, PairRefusal] = {}
     found |= dict.fromkeys(
         _find_reached(chat, author, with_program, PAIR_DAY, MAX_WAKES_OF_PAIR_IN_DAY), "too_many_wakes_in_day"
@@ -101,11 +101,11 @@ def _list_newest_messages(chat: Chat, since: datetime) -> QuerySet[Message]:
 def build_limit_message(chat: Chat, author: Actor, addressed: Sequence[tuple[Actor, str, str | None]]) -> list[Message]:
     """Return, as a list, the system message that says which agents a limit has kept from being woken. The list is empty if no limit
     was reached, or if the chat has such a message from the last day that no message of a person follows. Lock the chat if a limit
-    was reached."""
+    was reached. `addressed`: each agent with the scope of its memory, and the reason why it cannot be woken, or null."""
     reached = [(agent, _LIMITS[refusal]) for agent, _, refusal in addressed if refusal in _LIMITS]
     if not reached:
         return []
-    chats.lock_chat(chat.id)  # of two posts at the same time, the second one finds the line of the first one
+    chats.lock_chat(chat.id)  # of two posts at the same time, the second finds the message of the first
     day = now() - PAIR_DAY
     since = _find_last_message_of_person(chat, day) or day
     newest = Message.objects.filter(chat=chat, seq__gt=chat.version - MAX_CHANGES_READ)

@@ -83,8 +83,8 @@ def wake_agents(chat: Chat, message: Message) -> list[VersionedRow]:
     cause_id = message.run_id or payload.get("sent_by_run_id")
     cause = Run.objects.filter(pk=cause_id).first() if cause_id else None
     agent_hops = cause.agent_hops + 1 if cause else int(author.is_agent)
-    has_run = cause is not None
-    addressed = _find_addressed_agents(chat, author, mentioned, message.reply_to, agent_hops, has_run=has_run)
+    is_from_run = cause is not None
+    addressed = _find_addressed_agents(chat, author, mentioned, message.reply_to, agent_hops, is_from_run=is_from_run)
     runs = [
         _build_run(chat, agent, memory_scope, message, author, cause, agent_hops)
         for agent, memory_scope, refusal in addressed
@@ -103,18 +103,18 @@ def preview_wakes(
     """Return the effect of a message on each agent that it addresses, in the order of joining. `cause`: the run of the agent that
     posts it. Raises `NotFound`, `Forbidden`."""
     chat = get_chat_for(actor, chat_id, ChatVerb.POST)
-    answered = Message.objects.filter(pk=reply_to, chat=chat).first() if reply_to else None
+    replied_message = Message.objects.filter(pk=reply_to, chat=chat).first() if reply_to else None
     agent_hops = cause.agent_hops + 1 if cause else int(actor.is_agent)
-    mentioned, has_run = chats.find_mentions(chat, text), cause is not None
-    addressed = _find_addressed_agents(chat, actor, mentioned, answered, agent_hops, has_run=has_run)
+    mentioned, is_from_run = chats.find_mentions(chat, text), cause is not None
+    addressed = _find_addressed_agents(chat, actor, mentioned, replied_message, agent_hops, is_from_run=is_from_run)
     reached = [(agent.id, memory_scope) for agent, memory_scope, refusal in addressed if refusal is None]
     active = _find_effects_on_active_runs(chat, reached)
     waking = [agent for agent, _, refusal in addressed if refusal is None and agent.id not in active]
     waking = [agent for agent in waking if not agent.runs_outside]
-    limited_ids = find_agents_without_budget(chat, actor, waking) if waking else set()
+    ids_without_budget = find_agents_without_budget(chat, actor, waking) if waking else set()
     effects: list[WakeEffect] = []
     for agent, _, refusal in addressed:
-        reason: RefusalReason | None = refusal or ("budget_used_up" if agent.id in limited_ids else None)
+        reason: RefusalReason | None = refusal or ("budget_used_up" if agent.id in ids_without_budget else None)
         effects.append(WakeEffect(agent.id, "refused" if refusal else active.get(agent.id, "wakes"), reason))
     return effects
 
@@ -149,16 +149,16 @@ def _find_addressed_agents(
     chat: Chat,
     author: Actor,
     mentioned: Sequence[UUID],
-    answered: Message | None,
+    replied_message: Message | None,
     agent_hops: int,
     *,
-    has_run: bool,
+    is_from_run: bool,
 ) -> list[tuple[Actor, MemoryScope, RefusalReason | None]]:
     """Return the agents that a message addresses, each with the scope of its memory, and the reason why it cannot be woken, or
-    null. `has_run`: the message was posted by a run of its author, not by a person or an outside program.
+    null. `is_from_run`: the message was posted by a run of its author, not by a person or an outside program.
     """
     is_like_person = not author.is_agent or chat.is_between_agents
-    answered_id = answered.author_id if answered else None
+    replied_author_id = replied_message.author_id if replied_message else None
     found: list[tuple[Any, RefusalReason | None]] = []
     participants: list[Any] = AGENTS_OF_CHAT.all(chat.id)
     for participant in participants:
@@ -168,7 +168,7 @@ def _find_addressed_agents(
             participant.response,
             is_like_person=is_like_person,
             mentioned=mentioned,
-            replied_author_id=answered_id,
+            replied_author_id=replied_author_id,
         ):
             continue
         refusal = find_reason_not_to_wake(agent)
@@ -178,7 +178,7 @@ def _find_addressed_agents(
             refusal = "too_many_hops"
         found.append((participant, refusal))
     wakeable = [participant.actor for participant, refusal in found if refusal is None] if author.is_agent else []
-    limited = find_agents_woken_too_often(chat, author, wakeable, has_run=has_run)
+    limited = find_agents_woken_too_often(chat, author, wakeable, is_from_run=is_from_run)
     return [
         (participant.actor, participant.memory_scope, limited.get(participant.actor_id, refusal))
         for participant, refusal in found
@@ -216,14 +216,14 @@ def find_agents_without_budget(chat: Chat, author: Actor, agents: Sequence[Actor
             continue  # the run fails for this reason before it reaches a budget
         owner = UsageOwner(chat.workspace_id, author.id, tree_id=new_id(), agent_id=agent.id)
         models[agent.id] = resolve_model(build_keyless_endpoint(choice), choice.model, owner, rules)
-        needed[agent.id] = estimate_max_cost(
-            models[agent.id], ModelRequest(choice.model, [], parameters=spec.parameters)
-        )
+        cost = estimate_max_cost(models[agent.id], ModelRequest(choice.model, [], parameters=spec.parameters))
+        # As in `reserve`, a used-up budget also refuses a request whose cost is not known in advance (0).
+        needed[agent.id] = max(cost, 1)
     free = compute_free_amounts({budget for model in models.values() for budget in model.budgets})
     return {
         agent_id
         for agent_id, model in models.items()
-        if any(free.get(budget, needed[agent_id]) < max(needed[agent_id], 1) for budget in model.budgets)
+        if any(free.get(budget, needed[agent_id]) < needed[agent_id] for budget in model.budgets)
     }
 
 

@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from urllib.parse import urlsplit
 from uuid import UUID
 
 import aiohttp
@@ -184,7 +185,7 @@ def _store_outcome(delivery: Delivery, status: int | None, error: str) -> None:
                 object_id=webhook.id,
                 agent=str(webhook.agent_id),
             )
-            webhook_disabled.call(webhook.agent, webhook.url.split("/")[2])
+            webhook_disabled.call(webhook.agent, urlsplit(webhook.url).netloc)
     delivery.save(update_fields=["tries", "status", "error", "next_at", "state", "ended_at"])
     webhook.save(update_fields=["failing_since", "is_enabled"])
 

@@ -49,8 +49,8 @@ def store_wakes_of_added_agents(chat: Chat, actors: Sequence[Actor], added_by: A
 
 
 def end_access_of_maker(workspace: Workspace, maker: Actor, by: Actor) -> None:
-    """Revoke the tokens, and switch off the webhooks, that a person made who is no editor of the workspace any more: they know the
-    texts of the tokens, and may own the servers. A listener of `rights_reduced` and `member_left`."""
+    """Revoke the tokens, and switch off the webhooks, that a person made who is no editor of the workspace any more: that person
+    knows the texts of the tokens, and may own the servers. A listener of `rights_reduced` and `member_left`."""
     actors.revoke_tokens_of_maker(maker, workspace.id, by=by)
     _switch_off(Webhook.objects.filter(created_by=maker, agent__workspace=workspace), by)
 

@@ -34,10 +34,10 @@ from events.rows import Contributor, Provenance, Segment, SnapshotReason, SpecOr
 def write_draft(
     actor: Actor, chat_id: UUID, agent_id: UUID, *, content: SpecContent, revision: int, caret: int | None = None
 ) -> Draft:
-    """Save the content that the holder of the lock wrote, renew the lock, and publish it to the chat.
+    """Save the content that the holder of the lock wrote, renew the lock, and publish the content to the chat.
 
-    The write is one fenced UPDATE and does not lock the chat. `caret` is published with it. It counts UTF-16 units, as
-    browsers do, and is limited to the length of the prompt.
+    The write is one fenced UPDATE and does not lock the chat. `caret`, which is published with the content, counts UTF-16 units,
+    as browsers do, and is limited to the length of the prompt.
 
     Raises `NotFound`, `Forbidden`, `Invalid`, and `Conflict`: `stale_revision`, with the stored draft in its data, `draft_locked`.
     """
@@ -246,12 +246,13 @@ def _prepare_replacement(
     Return an update that raises the revision. Raises `Conflict` (`draft_locked`).
     """
     update = RowUpdate(draft)
-    if draft.is_locked and not (lock and draft.lock_holder_id == actor.id):
-        raise locking.build_locked_error(draft)
+    if draft.is_locked:
+        if not lock or draft.lock_holder_id != actor.id:
+            raise locking.build_locked_error(draft)
     # A lock that has expired keeps its holder and its waiters until somebody writes, or the sweeper notifies them.
-    if not draft.is_locked and lock:
+    elif lock:
         locking.restart_waitlist(update, actor)
-    elif not draft.is_locked:
+    else:
         locking.notify_lock_waiters(draft, actor)
     locking.call_lock_lost(draft, actor)
     if draft.written != content.as_json():
@@ -265,8 +266,8 @@ def revise_prompt(
 ) -> Draft:
     """Write a new prompt, by the agent `actor` for itself, into its draft in the chat. The draft is neither locked nor applied.
 
-    The prompt replaces that of the draft, or that of production if there is no draft. `on_behalf_of` and the person who has
-    approved it, if a person was asked, both need the right to save the agent (FAIR8).
+    The prompt replaces that of the draft, or that of production if there is no draft. `on_behalf_of`, and `approved_by` if a
+    person has approved the call, need the right to save the agent (FAIR8).
 
     Raises `NotFound`, `Forbidden`, and `Conflict` (`draft_locked`, `nothing_changed`).
     """
@@ -322,7 +323,8 @@ def attribute_draft(draft: Draft, base: SpecContent) -> tuple[list[Contributor],
         provenance = Provenance.model_validate(draft.provenance)
         contributors, segments = provenance.contributors, provenance.segments
 
-    writer = Contributor(id=draft.updated_by_id, actor_id=draft.updated_by_id, name=draft.updated_by.name)
-    writer = next((contributor for contributor in contributors if contributor.id == writer.id), writer)
+    writer = next((contributor for contributor in contributors if contributor.id == draft.updated_by_id), None)
+    if writer is None:
+        writer = Contributor(id=draft.updated_by_id, actor_id=draft.updated_by_id, name=draft.updated_by.name)
     others = [contributor for contributor in contributors if contributor.id != writer.id]
     return [*others, writer], attribute_lines(segments, [(writer.id, draft.written["prompt"])])

@@ -43,7 +43,8 @@ def claim_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, content: SpecCon
         check_content(content, agent=agent)
     check_holds_no_other_lock(actor, chat_id, agent_id)
     draft = find_draft(chat.id, agent.id, lock=True)
-    if draft is None or draft.lock_holder_id != actor.id or not draft.is_locked:
+    is_renewal = draft is not None and draft.is_locked and draft.lock_holder_id == actor.id
+    if not is_renewal:
         publish_locks_changed(chat)
     if draft is None:
         return _start_draft(chat, agent, actor, content)
@@ -206,9 +207,9 @@ def release_lock(update: RowUpdate[Draft], actor: Actor) -> RowUpdate[Draft]:
 
 
 def notify_lock_waiters(draft: Draft, actor: Actor | None) -> None:
-    """Notify the people of the waitlist who may still edit the draft: the lock is free. Empty the waitlist.
+    """Empty the waitlist, and notify those on it who want a notice and may still edit the draft: the lock is free.
 
-    People on it who do not want the notice (`wants_notice`) are not notified. `actor` released the lock, and is None if it expired.
+    `actor` released the lock, and is None if it expired.
     """
     waiters = list(LockWaiter.objects.filter(draft=draft))
     if not waiters:

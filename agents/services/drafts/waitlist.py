@@ -120,16 +120,16 @@ def _get_recipient(draft: Draft, person_id: UUID) -> Actor:
 
 
 def remove_lock_waiters(chat: Chat, actor: Actor) -> None:
-    """Remove a person who leaves the chat from its waitlists. If an agent leaves it, empty the waitlist of its draft."""
+    """Remove a person who leaves the chat from the waitlists of its drafts. If an agent leaves, empty that of the agent's draft."""
     waiters = LockWaiter.objects.filter(draft__chat=chat)
     (waiters.filter(person=actor) | waiters.filter(draft__agent=actor)).delete()
 
 
 def notify_expired_locks() -> None:
     """Notify the waiters of locks that have expired. The sweeper calls this, because no request ends such a lock."""
-    expired = LockWaiter.objects.exclude(draft__ended_at=None, draft__lock_expires_at__gt=now())
+    waiters = LockWaiter.objects.exclude(draft__ended_at=None, draft__lock_expires_at__gt=now())
     columns = ("draft_id", "draft__chat_id", "draft__lock_expires_at")
-    for draft_id, chat_id, lock_expires_at in expired.values_list(*columns).distinct().order_by("draft_id"):
+    for draft_id, chat_id, lock_expires_at in waiters.values_list(*columns).distinct().order_by("draft_id"):
         try:
             _notify_expired_lock(draft_id, chat_id)
         except MemoryError:

@@ -37,7 +37,7 @@ export class ApiError extends Error {
 
 export const isNotFound = (error: unknown) => error instanceof ApiError && error.status === 404
 
-/** The id of the signed-in person. Every request sends it, and the server refuses the request if its session belongs to another person. */
+/** The id of the signed-in person. Every request sends it, and the server refuses one whose session belongs to another person. */
 let personId: string | null = null
 let onSignedOut: () => void = () => undefined
 
@@ -74,7 +74,7 @@ function refuseChange(method: string, path: string): void {
     throw new ApiError(403, 'viewing', 'You see this as another person sees it, and can change nothing.')
 }
 
-/** Sends a request with the common headers and reads the whole response within `TIMEOUT_MS`. Throws `ApiError` unless it succeeded. */
+/** Sends a request with the common headers and reads the whole response within `TIMEOUT_MS`. Throws `ApiError` if it fails. */
 async function send(request: Request): Promise<Response> {
   refuseChange(request.method, new URL(request.url).pathname)
   const controller = new AbortController()
@@ -113,7 +113,13 @@ export async function upload<T>(
   signal: AbortSignal,
 ): Promise<T> {
   refuseChange('POST', path)
-  const token = await readCsrfToken(signal)
+  let token: string
+  try {
+    token = await readCsrfToken(signal)
+  } catch (cause) {
+    if (signal.aborted) throw cause
+    throw new ApiError(0, 'unreachable', String(cause))
+  }
   const request = new XMLHttpRequest()
   const done = new Promise<void>((resolve, reject) => {
     request.addEventListener('load', () => resolve())

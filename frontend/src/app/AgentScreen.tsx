@@ -110,7 +110,7 @@ export function AgentTabScreen() {
   const { agent: id } = useParams({ from: '/w/$workspace/agents/$agent' })
   const { tab: openTab } = useParams({ strict: false })
   const agent = useAgent(workspace.id, id).data
-  const tab = agentTabs.find(tab => tab.id === openTab) ?? (openTab ? undefined : agentTabs[0])
+  const tab = openTab ? agentTabs.find(tab => tab.id === openTab) : agentTabs[0]
   if (!agent) return null
   if (!tab || tab.isVisible?.(agent) === false) return <NotFound />
   return <tab.content key={id} agent={agent} />

@@ -36,7 +36,7 @@ export function ChatScreen() {
   const { chat: chatId } = useParams({ from: '/w/$workspace/c/$chat' })
   const { workshop: workshopAgentId } = useSearch({ from: '/w/$workspace/c/$chat' })
   const messageId = useLocation({ select: location => location.hash }) || null
-  const visit = useLocation({ select: location => location.state.__TSR_key })
+  const visit = useLocation({ select: location => location.state.__TSR_key }) // changes with each navigation
   const navigate = useNavigate()
   const { history } = useRouter()
   const listedChat = useChats(workspace.id).data?.find(row => row.chat.id === chatId)
@@ -79,8 +79,8 @@ export function ChatScreen() {
   const workshop = useRef<WorkshopHandle>(null)
   const [isPromptFocusRequested, setPromptFocusRequested] = useState(false)
   const answerer = useLastAnswerer(chatId)
-  const firstAgentId = (agentsHere.find(actor => actor.id === answerer) ?? agentsHere[0])?.id
-  const toggleWorkshop = firstAgentId ? () => goToChat(chatId, agent ? null : firstAgentId) : null
+  const defaultAgentId = (agentsHere.find(actor => actor.id === answerer) ?? agentsHere[0])?.id
+  const toggleWorkshop = defaultAgentId ? () => goToChat(chatId, agent ? null : defaultAgentId) : null
   const toggleWorkshopFocus = (id: string) => {
     if (agent && isInWorkshop()) {
       goToChat(chatId, null)
@@ -90,7 +90,7 @@ export function ChatScreen() {
     if (!agent) openWorkshop(id)
     setPromptFocusRequested(true)
   }
-  useActions(() => ({ 'workshop.toggle': firstAgentId ? () => toggleWorkshopFocus(firstAgentId) : null }))
+  useActions(() => ({ 'workshop.toggle': defaultAgentId ? () => toggleWorkshopFocus(defaultAgentId) : null }))
   const askDraft = useCallback(
     async (agentId: string, question: TextMessageRow) => {
       const isOpen = workshop.current !== null && agentId === workshopAgentId

@@ -16,7 +16,7 @@ import { Skeleton } from '@/ui/Skeleton'
 import { AccountLayout } from './AccountLayout'
 import { ButtonLink } from './ButtonLink'
 
-/** The token of the invite link that was accepted before sign-up. It is not kept in the URL, where others could put it. */
+/** The token of the invite link that was accepted before sign-up. It is not kept in the URL, which others could make up. */
 let acceptedToken: string | null = null
 
 /** The page of an invite link. A person who is signed out goes through sign-up and comes back. */

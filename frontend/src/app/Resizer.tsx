@@ -11,7 +11,7 @@ const STEP = 24
 
 const clampWidth = (width: number) => Math.round(Math.min(MAX_WIDTH, Math.max(MIN_WIDTH, width)))
 
-/** Returns the width that this person chose for the workshop as a CSS length, and a function to set it in px. Undefined: the default width. */
+/** Returns the chosen width of the workshop (a CSS length; undefined for the default), and a function that sets it in px. */
 export function useWorkshopWidth(): [string | undefined, (width: number) => void] {
   const [width, setWidth] = useState<number | null>(() => readStored<number | null>(STORAGE_KEY, null))
   const storeWidth = useCallback((next: number) => {

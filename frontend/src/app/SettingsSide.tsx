@@ -177,7 +177,7 @@ export function SettingsList() {
   )
 }
 
-/** What stands beside a page: the number of members, or that a tool needs a review. */
+/** A note beside the name of a page: the number of members, or that a tool needs a review. */
 function PageNote({ page }: { page: Section }) {
   const { t } = useTexts()
   const { workspace } = useShell()

@@ -60,7 +60,7 @@ function WorkspaceShell({ me, workspace, isMissing = false }: WorkspaceShellProp
   const close = () => setOpen(null)
   useListChanges(workspace.id, me.actor.id)
   useAgentStates(workspace.id)
-  useMembers(workspace.id)
+  useMembers(workspace.id) // read early, because many screens show names of members
   useFileRefusal()
   const chats = useOrderedChats(workspace.id)
   const openPalette = useCallback(() => setOpen('palette'), [])

@@ -49,6 +49,6 @@ export function useOrderedChats(workspaceId: string): readonly ListedChatRow[] |
   const isChoosing = useIsAltDown() || isFrozen
   const [order, setOrder] = useState<readonly string[]>([])
   const ids = useMemo(() => chats?.map(row => row.chat.id) ?? [], [chats])
-  if (!(isChoosing || sameItems(order, ids))) setOrder(ids)
+  if (!isChoosing && !sameItems(order, ids)) setOrder(ids)
   return useMemo(() => chats && sortByOrder(chats, isChoosing ? order : ids), [chats, isChoosing, order, ids])
 }

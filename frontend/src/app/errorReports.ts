@@ -11,7 +11,7 @@ let getScreen: () => string = () => ''
 /** The line of a frame: `    at …` in Chromium, `…@https://…` in other browsers. */
 const FRAME_LINE = /^\s+at |@\w+:\/\//
 
-/** Lists the frames of a stack in our own files, innermost first. The message before the frames is left out: it may quote user content. */
+/** Lists the frames of a stack in our own files, innermost first, without the message: it may quote user content. */
 export function listFrames(stack: string, message: string): string[] {
   // The message may have lines that look like frames.
   const lines = stack.replace(`: ${message}`, '').split('\n')

@@ -57,19 +57,22 @@ function createInvalidator(client: QueryClient, workspaceId: string) {
     for (const key of pendingKeys.values()) void client.invalidateQueries({ queryKey: key })
     pendingKeys.clear()
   }
-  const key = keys.chats(workspaceId)
-  const tryApplyActivity = (activity: Activity) => {
-    const chats = client.getQueryData<ListedChatRow[]>(key)
+  const chatsKey = keys.chats(workspaceId)
+  /** Applies an activity to the list of chats. Returns whether the list must be read again. */
+  const applyActivity = (activity: Activity): boolean => {
+    const chats = client.getQueryData<ListedChatRow[]>(chatsKey)
     const updated = chats && applyChatActivity(chats, activity)
-    if (updated) client.setQueryData(key, updated)
-    // Read the list again if a pending response may be older than the frame, or if the chat is new to this workspace.
-    return !(updated ? client.isFetching({ queryKey: key }) : activity.topic === workspaceTopic(workspaceId))
+    // A chat that is not in the list is new to it, unless it is one of another workspace.
+    if (!updated) return activity.topic === workspaceTopic(workspaceId)
+    client.setQueryData(chatsKey, updated)
+    // The response of a pending request may be older than the frame.
+    return client.isFetching({ queryKey: chatsKey }) > 0
   }
   return {
     handleFrame(frame: ServerFrame) {
-      if (frame.type === 'chat_activity' && tryApplyActivity(frame)) return
-      if (frame.type === 'access') pendingKeys.set('chats', keys.chats(workspaceId)).set('me', keys.me)
-      else if (frame.type === 'chat_activity') pendingKeys.set('chats', key)
+      if (frame.type === 'chat_activity' && !applyActivity(frame)) return
+      if (frame.type === 'access') pendingKeys.set('chats', chatsKey).set('me', keys.me)
+      else if (frame.type === 'chat_activity') pendingKeys.set('chats', chatsKey)
       else if (frame.type === 'list_changed') pendingKeys.set(frame.list, getQueryKey(frame, workspaceId))
       else return
       timer ??= setTimeout(flush, PAUSE_MS + Math.random() * JITTER_MS)

@@ -119,7 +119,7 @@ const confirmEmail = createRoute({
   component: lazyScreen(() => import('./AccountScreen'), 'ConfirmEmailScreen'),
 })
 
-/** Finds a workspace of this person that has no agent yet: an interrupted setup is continued instead of creating a second workspace. */
+/** Finds a workspace of this person that has no agent yet: its interrupted setup is continued, and no second workspace created. */
 async function findUnfinishedWorkspace(client: QueryClient, me: Me) {
   const own = me.workspaces.filter(row => row.role === 'editor')
   const agents = await Promise.all(own.map(row => client.fetchQuery(agentsQuery(row.id))))
@@ -236,7 +236,7 @@ const agentTab = createRoute({
 const run = createRoute({
   getParentRoute: () => workspace,
   path: '/runs/$run',
-  component: lazyRouteComponent(() => import('./RunScreen'), 'RunScreen'),
+  component: lazyScreen(() => import('./RunScreen'), 'RunScreen'),
 })
 
 const suggestions = createRoute({

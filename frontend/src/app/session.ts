@@ -7,7 +7,7 @@ import { setViewing } from '@/lib/viewing'
 import { onSignedOut, stopRealtime } from '@/realtime'
 
 const LAST_PERSON_KEY = 'atelier.person'
-/** Delay before `/me` is read after a socket ended, in ms: a password change ends the sockets before the response with the new session arrives. */
+/** Delay in ms before `/me` is read after a socket has ended. A change of the password ends sockets before its response arrives. */
 const SETTLE_MS = 500
 
 interface Session {
@@ -61,8 +61,8 @@ function endSession(client: QueryClient, to: string): void {
 }
 
 /**
- * Ends the session after a sign-out, and opens the sign-in page without `next`, so that the next person is not sent to the page of this one.
- * The last person is forgotten: otherwise `pathAfterSignIn` would ignore the `next` of a link that another person opens afterwards.
+ * Ends the session after a sign-out, and opens the sign-in page without `next`, so that the next person is not sent to the page of
+ * this one. `LAST_PERSON_KEY` is removed: otherwise `pathAfterSignIn` would ignore the `next` of a link that another person opens.
  */
 export function endSessionAfterSignOut(client: QueryClient): void {
   sessionStorage.removeItem(LAST_PERSON_KEY)

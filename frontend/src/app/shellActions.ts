@@ -60,7 +60,8 @@ function useOpenVersions(workspace: WorkspaceRow): (() => void) | null {
 function focusPane(step: 1 | -1): void {
   const panes = [
     ...document.querySelectorAll<HTMLElement>(
-      '[data-pane=sidebar] a[aria-current], [data-pane=list] [aria-current], [data-pane=log], [data-pane=composer] textarea, [data-pane=workshop] [role=tab][aria-selected=true]',
+      `[data-pane=sidebar] a[aria-current], [data-pane=list] [aria-current], [data-pane=log],
+      [data-pane=composer] textarea, [data-pane=workshop] [role=tab][aria-selected=true]`,
     ),
   ].filter(pane => pane.offsetParent !== null)
   const findRegion = (element: Element | null) => element?.closest('[data-pane]')
@@ -76,7 +77,7 @@ export function useShellActions(shell: ShellActions): void {
   const params = { workspace: workspace.handle }
   const goToChat = (step: 1 | -1, unreadOnly: boolean) => {
     const list = (chats ?? [])
-      .filter(row => !unreadOnly || row.unread > 0 || row.chat.id === open)
+      .filter(row => !unreadOnly || row.unread > 0 || row.chat.id === open) // the step begins at the open chat
       .map(row => row.chat.id)
     const chat = getNext(list, open, step)
     if (chat) void navigate({ to: '/w/$workspace/c/$chat', params: { ...params, chat } })

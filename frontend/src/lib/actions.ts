@@ -88,8 +88,8 @@ type ActionHandlers = Partial<Record<ActionId, ActionHandler | null>>
 const handlerSources = new Set<() => ActionHandlers>()
 
 /**
- * Registers the handlers of actions while the component is mounted; if several components handle an action, the component mounted last
- * wins. `getHandlers` is called on each key press. A handler that is null means: this component does not offer the action now.
+ * Registers the handlers of actions while the component is mounted. Of several components with an action, the one that was
+ * mounted last handles it. `getHandlers` is called on each key press. Null: this component does not offer the action now.
  */
 export function useActions(getHandlers: () => ActionHandlers): void {
   const latest = useLatest(getHandlers)

@@ -9,7 +9,7 @@ const RELOAD_TIME_KEY = 'atelier.reloaded'
 /** Least time between two automatic reloads, in ms. */
 const RELOAD_INTERVAL_MS = 300_000
 
-/** Claims an automatic reload. Returns false within `RELOAD_INTERVAL_MS` or without storage, so that the page never reloads in a loop. */
+/** Claims an automatic reload. Returns false within `RELOAD_INTERVAL_MS` of the last one or without storage, to prevent a loop. */
 export function claimReload(now: number, storage: Pick<Storage, 'getItem' | 'setItem'>): boolean {
   try {
     const since = now - Number(storage.getItem(RELOAD_TIME_KEY) ?? Number.NEGATIVE_INFINITY)
@@ -24,7 +24,7 @@ export function claimReload(now: number, storage: Pick<Storage, 'getItem' | 'set
 const FIELDS =
   'textarea:not([readonly]), input:not([readonly], [type=checkbox], [type=radio], [type=hidden]), [contenteditable=true]'
 
-/** Returns whether the page contains input that a reload would lose. Input inside `data-kept` is restored if the browser can store it. */
+/** Returns whether a reload would lose input. `canKeep`: input inside `data-kept` is restored, because the browser can store it. */
 export function hasUnsavedInput(page: ParentNode, canKeep: boolean): boolean {
   const text = (field: HTMLElement) => ('value' in field ? String(field.value) : (field.textContent ?? ''))
   const fields = [...page.querySelectorAll<HTMLElement>(FIELDS)]

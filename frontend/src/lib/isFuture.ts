@@ -9,7 +9,7 @@ export function useIsFuture(at: string | null | undefined): boolean {
   const [, setPassed] = useState<string | null>(null)
   useEffect(() => {
     if (!at || !isFuture(at)) return
-    const delay = Date.parse(at) - Date.now() + 50
+    const delay = Date.parse(at) - Date.now() + 50 // timers may fire a little early
     if (delay > MAX_DELAY_MS) return
     const timer = setTimeout(() => setPassed(at), delay)
     return () => clearTimeout(timer)

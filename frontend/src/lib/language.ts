@@ -66,14 +66,18 @@ export interface Texts {
 
 let loaded: Record<string, string> = {}
 let needsLazyTexts = false
+/** The language that was chosen last, whose texts may still be loading. */
+let newest: Language = 'en'
 let plural = new Intl.PluralRules('en')
 const current = observable<Texts>({ t, rich, language: tags.en })
 /** Cache of the texts without values in the current language, since most are read on every render. */
 const plainTexts = new Map<string, string>()
 
 export async function loadLanguage(language: Language): Promise<void> {
+  newest = language
   const first = await loaders[language].first()
   const lazy = needsLazyTexts ? await loaders[language].lazy() : null
+  if (newest !== language) return // another one has been chosen meanwhile
   const tag = tags[language]
   loaded = { ...first.default, ...lazy?.default }
   plural = new Intl.PluralRules(tag)
@@ -92,8 +96,8 @@ export async function loadLazyTexts(): Promise<void> {
 }
 
 export async function setLanguage(language: Language): Promise<void> {
-  localStorage.setItem(STORAGE_KEY, language)
   await loadLanguage(language)
+  if (newest === language) localStorage.setItem(STORAGE_KEY, language)
 }
 
 export const currentTag = (): string => current.get().language
@@ -128,6 +132,7 @@ export function rich<K extends TextKey>(
   renderValue: (value: string, name: string) => ReactNode = renderBold,
 ): ReactNode {
   const options: Record<string, string | number> = values
+  // With a group in the expression, the parts at odd indexes are the names of the values.
   const parts = findPattern(String(key), options['count']).split(/\{\{(\w+)\}\}/)
   const segments = parts.map((part, index) => (index % 2 ? String(options[part] ?? '') : part))
   return createElement(
@@ -149,9 +154,11 @@ export function rich<K extends TextKey>(
 export const sentenceGap = (): string => (currentLanguage().startsWith('zh') ? '' : ' ')
 
 const renderBold = (value: string) => createElement('b', null, value)
-const needsSpace = (before: string, after: string) =>
-  addCjkSpacing(before.slice(-1) + after.slice(0, 1), currentTag()).length >
-  (before.slice(-1) + after.slice(0, 1)).length
+
+function needsSpace(before: string, after: string): boolean {
+  const pair = before.slice(-1) + after.slice(0, 1)
+  return addCjkSpacing(pair, currentTag()) !== pair
+}
 
 /** Returns the texts of the current language. The component renders again when it changes. */
 export const useTexts = (): Texts => useSyncExternalStore(current.subscribe, current.get, current.get)

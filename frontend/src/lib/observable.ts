@@ -25,8 +25,8 @@ export function observable<T>(initial: T): Observable<T> {
 }
 
 /**
- * Selects a part of an observable. The component renders again when the part changes by `isEqual`. The selector runs once per value,
- * so `selector` and `isEqual` must be stable.
+ * Selects a part of an observable. The component renders again when the part changes by `isEqual`. The selector runs once
+ * for each value, so `selector` and `isEqual` must be stable.
  */
 export function useSelector<T, P>(
   source: Observable<T>,

@@ -1,4 +1,4 @@
-/** Small data that survives a reload, stored per person. A browser that cannot store data (private windows, full disks) causes no error. */
+/** Small data that survives a reload, stored per person. If it cannot be stored (private window, full disk), there is no error. */
 let owner: string | null = null
 
 /** Adds the owner to a key, unless it already contains the owner. */
@@ -64,7 +64,10 @@ function removePrefix(name: string, prefix: string): string | null {
   return owner !== null && name.startsWith(prefix) && name.endsWith(end) ? name.slice(prefix.length, -end.length) : null
 }
 
-/** Calls the listener with the rest of the key and the value when another tab of the owner stores or removes (null) a value under a key with this prefix. Returns a function that stops it. */
+/**
+ * Calls the listener when another tab of the owner stores or removes a value under a key with this prefix: with the rest of
+ * the key, and the value or null. Returns a function that stops this.
+ */
 export function onStoredElsewhere<T>(prefix: string, listener: (suffix: string, value: T | null) => void): () => void {
   const onStorage = (event: StorageEvent) => {
     const suffix = event.key === null ? null : removePrefix(event.key, prefix)

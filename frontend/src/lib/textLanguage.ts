@@ -8,8 +8,8 @@ const onlyTraditional = new Set(
 )
 
 /**
- * Returns a BCP 47 tag for the script of a text; undefined if the language of the page applies. A text in a script that many languages
- * share is of unknown language (`lang=""`), so that a screen reader does not read French as English.
+ * Returns a BCP 47 tag for the script of a text; undefined if the language of the page applies. A text in a script that many
+ * languages share is of unknown language (`lang=""`), so that a screen reader does not read French as English.
  */
 export function detectLanguage(text: string): 'zh-Hans' | 'zh-Hant' | 'ja' | 'ko' | '' | undefined {
   const start = text.slice(0, 2_000)

@@ -55,7 +55,7 @@ export const formatDateTime = (iso: string) =>
 /** Returns the IANA name of the reader's time zone. */
 export const getOwnTimeZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone
 
-/** Returns the name of a day of the week, 0 for Sunday. */
+/** Returns the name of a day of the week, 0 for Sunday (such as 4 January 2026). */
 export const getWeekdayName = (day: number) =>
   getDateFormat({ weekday: 'long', timeZone: 'UTC' }).format(new Date(Date.UTC(2026, 0, 4 + day)))
 
@@ -106,7 +106,7 @@ export function formatNumber(value: number): string {
   return getNumberFormat().format(value)
 }
 
-/** Formats millionths of a dollar as money, below one dollar with three decimals or, if it is very little, two significant digits. */
+/** Formats millionths of a dollar as money: below one dollar with three decimals, below one cent with two significant digits. */
 export function formatCurrency(micro: number): string {
   const dollars = micro / 1_000_000
   const digits = dollars === 0 ? 0 : dollars < 1 ? 3 : 2

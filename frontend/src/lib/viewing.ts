@@ -1,4 +1,4 @@
-/** Whether an operator views as the person of this page (`docs/security.md`). It is set once per page, because another person gets a new page. */
+/** Whether an operator views as the person of this page (`docs/security.md`). Set once per page: another person gets a new page. */
 let isViewingAs = false
 
 export function setViewing(value: boolean): void {

@@ -186,7 +186,8 @@ const isSameContent = (row: AnyRow, known: AnyRow | undefined) =>
  * only the revision of a draft.
  */
 function isNewer(row: AnyRow, known: AnyRow | undefined, replacesSameVersion: boolean): boolean {
-  if (!known || row.version !== known.version) return !known || row.version > known.version
+  if (!known) return true
+  if (row.version !== known.version) return row.version > known.version
   if (row.kind === 'draft' && known.kind === 'draft' && row.revision !== known.revision)
     return row.revision > known.revision
   return replacesSameVersion
@@ -235,7 +236,7 @@ function applyTables(state: ChatState, tables: Tables, rows: readonly AnyRow[]):
   }
 }
 
-/** Applies the rows between two versions. The rows of a frame after a gap are applied, but `version` stays until the gap is filled. */
+/** Applies the rows between two versions. Those of a frame after a gap are applied, too, but `version` stays until it is filled. */
 export function applyChanges(state: ChatState, frame: Changes): ChatState {
   const next = new TablesBuilder(state)
   for (const row of frame.rows) {
@@ -278,7 +279,7 @@ function getFirstSeq(frame: Subscribed): number {
   return seqs.length > 0 ? Math.min(...seqs) : frame.version + 1
 }
 
-/** Returns the streaming texts after a reply to `subscribe`: those of the reply, and known ones of runs that it still has. */
+/** Returns the streaming texts after a reply to `subscribe`: those of the reply, and the known ones of runs in `tables`. */
 function updateStreaming(state: ChatState, frame: Subscribed, tables: Tables): ChatState['streaming'] {
   const streaming = new Map<string, readonly StreamingText[]>()
   for (const [runId, texts] of state.streaming) if (tables.runs.has(runId)) streaming.set(runId, texts)

@@ -5,6 +5,7 @@ const MAX_ABOVE = 256
 
 /** A map with changed entries above a base map, which several copies share and none modifies. */
 export class LayeredMap<V> implements ReadonlyMap<string, V> {
+  /** The number of keys of `above` that `below` does not have. */
   private added = 0
 
   private constructor(

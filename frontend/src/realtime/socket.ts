@@ -107,6 +107,7 @@ export class RealtimeSocket {
   }
 
   private handleMessage(data: string): void {
+    // Not in `handleOpen`: a server that closes each connection at once is requested with growing delays.
     this.attempt = 0
     this.resetHeartbeatTimer()
     this.events.onFrame(JSON.parse(data) as ServerFrame)

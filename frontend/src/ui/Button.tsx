@@ -11,7 +11,7 @@ interface ButtonProps extends Omit<ComponentProps<'button'>, 'disabled'> {
   size?: 'xs' | 'lg'
   /** The running action, such as "Saving v7", shown with a spinner in place of the label. */
   busy?: ReactNode
-  /** Why the button is disabled, or only true. The button stays in the tab order, so that the reason can be read. */
+  /** Why the button is disabled; true: without a reason. The button stays in the tab order, so that the reason can be read. */
   blocked?: string | boolean
 }
 

@@ -84,7 +84,7 @@ export function TextField({ label, hint, error, onChange, className, ...rest }: 
     event.preventDefault()
     const field = event.currentTarget
     setProblem(field.type === 'email' && field.validity.typeMismatch ? 'error.invalid_email' : getProblemKey(field))
-    if (field.form?.querySelector(':invalid:not(fieldset)') === field) field.focus()
+    if (field.form?.querySelector(':invalid:not(fieldset)') === field) field.focus() // the first one
   }
   return (
     <Field label={label} hint={hint} error={problem ? t(problem) : (error ?? null)}>

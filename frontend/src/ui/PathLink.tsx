@@ -8,7 +8,7 @@ interface PathLinkProps extends ComponentProps<'a'> {
 
 const isPlainClick = (event: MouseEvent) => event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey
 
-/** A link inside the app. A plain click navigates without reloading the page; the browser handles other clicks, such as a new tab. */
+/** A link inside the app. A plain click navigates without reloading the page. The browser handles others, such as for a new tab. */
 export function PathLink({ path, onGo, ...rest }: PathLinkProps) {
   return (
     <a

@@ -11,8 +11,8 @@ interface RowFormProps<Row> {
 }
 
 /**
- * Builds a form anew when its row is changed, unless the form has unsaved input. Then it keeps the input and the row that
- * it was built from, so the server refuses to save it over the change (`stale_revision`), and offers to show the new row.
+ * Builds a form anew when its row is changed. A form with unsaved input keeps it, and the row that the form was built from,
+ * so the server refuses to save it over the change (`stale_revision`). A notice then offers to show the new row.
  */
 export function RowForm<Row>({ row, revision, children }: RowFormProps<Row>) {
   const { t } = useTexts()

@@ -27,7 +27,7 @@ export const useSignUpMode = () =>
 
 export const confirmEmail = (key: string) => unwrap(rest.POST('/api/v1/email-confirmations', { body: { key } }))
 
-/** Starts a change of email. It takes effect when it is confirmed on the page of the link sent to the new one. */
+/** Starts a change of email. The change takes effect when it is confirmed by the link that is sent to the new address. */
 export function useStartEmailChange() {
   const client = useQueryClient()
   return useAction({

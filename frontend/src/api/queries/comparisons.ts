@@ -3,7 +3,7 @@ import { rest, unwrap } from '../client'
 import type { BodyOf, ComparisonPayload } from '../types'
 
 export const comparisons = {
-  /** The client generates `id`, so a repeated request starts one comparison. With `revision` null, the applied draft is compared. */
+  /** The client generates `id`, so a repeated request starts one comparison. `revision` null: the applied draft is compared. */
   start: (
     chatId: string,
     agentId: string,

@@ -45,7 +45,7 @@ export const useDirectory = (workspaceId: string, { query, category, language, s
     staleTime: 0,
   })
 
-/** Reads a public agent by its handle or id. Disabled while that is null. Fails with `taken_down` if it was taken down. */
+/** Reads a public agent by its handle or id. Disabled while `handle` is null. Fails with `taken_down` if it was taken down. */
 export const usePublicAgent = (handle: string | null, maxAge = 0) =>
   useQuery({
     queryKey: keys.publicAgent(handle ?? ''),

@@ -46,7 +46,7 @@ export const useFile = (workspaceId: string, id: string | undefined) =>
       : skipToken,
   })
 
-/** Reads files by their ids. Returns a function that finds one: undefined until it is read, null if there is none that the reader may see. */
+/** Reads files. Returns a function that finds one by its id: undefined until it is read, null if the reader may not see it. */
 export function useFilesById(ids: readonly string[]): (id: string) => FileRow | null | undefined {
   const unique = [...new Set(ids)]
   const files = useQueries({
@@ -61,7 +61,7 @@ export function useFilesById(ids: readonly string[]): (id: string) => FileRow | 
   return id => files.get(id)
 }
 
-/** Reads the names of files. Returns a function that finds the name of one, once it is read and if the reader may see it. */
+/** Reads the names of files. Returns a function that finds the name by the file's id; undefined for a file that was not read. */
 export function useFileNames(ids: readonly string[]): (id: string) => string | undefined {
   const findFile = useFilesById(ids)
   return id => findFile(id)?.name
@@ -78,7 +78,7 @@ export function useDeleteFile(workspaceId: string) {
   const client = useQueryClient()
   return useAction({
     mutationFn: (id: string) => rest.DELETE('/api/v1/files/{file_id}', { params: { path: { file_id: id } } }),
-    // Not waited for: a page that shows the file closes it before it is found to be gone.
+    // Not awaited, so that a page that shows the file closes it before the file is read again and not found.
     onSettled: () => void client.invalidateQueries({ queryKey: keys.files(workspaceId) }),
   })
 }

@@ -62,16 +62,16 @@ export function useClearHistory(workspaceId: string, agentId: string) {
 export function useMemoryActions(workspaceId: string, agentId: string) {
   const client = useQueryClient()
   const refresh = () => client.invalidateQueries({ queryKey: keys.agentMemory(workspaceId, agentId) })
-  const after = async <T>(done: Promise<T>): Promise<T> => {
+  const thenRefresh = async <T>(request: Promise<T>): Promise<T> => {
     try {
-      return await done
+      return await request
     } finally {
       await refresh()
     }
   }
   return {
     createNote: (text: string, chatId: string | null) =>
-      after(
+      thenRefresh(
         unwrap(
           rest.POST('/api/v1/agents/{agent_id}/notes', {
             params: { path: { agent_id: agentId } },
@@ -80,7 +80,7 @@ export function useMemoryActions(workspaceId: string, agentId: string) {
         ),
       ),
     editNote: (note: NoteRow, change: { text?: string; scope?: NoteRow['scope'] }) =>
-      after(
+      thenRefresh(
         unwrap(
           rest.PATCH('/api/v1/notes/{note_id}', {
             params: { path: { note_id: note.id } },
@@ -89,7 +89,7 @@ export function useMemoryActions(workspaceId: string, agentId: string) {
         ),
       ),
     forgetNote: (note: NoteRow) =>
-      after(
+      thenRefresh(
         unwrap(
           rest.POST('/api/v1/notes/{note_id}/forget', {
             params: { path: { note_id: note.id } },
@@ -98,8 +98,8 @@ export function useMemoryActions(workspaceId: string, agentId: string) {
         ),
       ),
     restoreNote: (id: string) =>
-      after(unwrap(rest.POST('/api/v1/notes/{note_id}/restore', { params: { path: { note_id: id } } }))),
+      thenRefresh(unwrap(rest.POST('/api/v1/notes/{note_id}/restore', { params: { path: { note_id: id } } }))),
     undoClearing: (id: string) =>
-      after(unwrap(rest.POST('/api/v1/clearings/{clearing_id}/undo', { params: { path: { clearing_id: id } } }))),
+      thenRefresh(unwrap(rest.POST('/api/v1/clearings/{clearing_id}/undo', { params: { path: { clearing_id: id } } }))),
   }
 }

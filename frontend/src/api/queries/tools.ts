@@ -60,7 +60,7 @@ export const useAddMcpServer = (workspaceId: string) =>
     ),
   )
 
-/** Has a worker list the tools of a server again. `ListChanged` says when it has. */
+/** Has a worker list the tools of a server again. A `ListChanged` frame follows when the worker has listed them. */
 export const useRefreshMcpServer = (workspaceId: string) =>
   useToolAction(workspaceId, (id: string) =>
     rest.POST('/api/v1/mcp-servers/{server_id}/refresh', { params: { path: { server_id: id } } }),
@@ -81,7 +81,7 @@ type ChosenOperation = NonNullable<BodyOf<'/api/v1/tool-servers/{server_id}/oper
 
 export function useSetToolPolicy(workspaceId: string, tool: string) {
   const client = useQueryClient()
-  // Not `useAction`: it would drop another choice that is made while the first is sent. The scope sends it afterwards.
+  // Not `useAction`, which would drop a second choice that is made while the first is sent. The scope sends the second afterwards.
   return useMutation({
     scope: { id: `policy ${workspaceId} ${tool}` },
     mutationFn: (policy: ToolPolicy) =>
@@ -131,7 +131,7 @@ interface Import {
 export const useImportOperations = (workspaceId: string, onServerCreated: (id: string) => void) =>
   useToolAction(workspaceId, async ({ jobId, operations, server }: Import) => {
     const id = typeof server === 'string' ? server : (await createServer(workspaceId, server)).id
-    if (server !== id) onServerCreated(id)
+    if (typeof server !== 'string') onServerCreated(id)
     return unwrap(
       rest.POST('/api/v1/tool-servers/{server_id}/operations', {
         params: { path: { server_id: id } },
@@ -189,7 +189,7 @@ async function waitForJob(workspaceId: string, started: ToolJobRow, signal: Abor
   return job
 }
 
-/** Returns functions that start a signal, and that abort it, as the next signal and the end of the component do. */
+/** Returns `startSignal` and `abort`. `abort`, the next `startSignal` and the end of the component abort the signal. */
 function useAbort() {
   const controller = useRef<AbortController | null>(null)
   const abort = useCallback(() => controller.current?.abort(), [])
@@ -203,8 +203,8 @@ function useAbort() {
 }
 
 /**
- * Has a worker read an OpenAPI document, by its URL or its text. Its result is no longer waited for when another one is
- * read, `reset` is called, or the component is unmounted.
+ * Has a worker read an OpenAPI document, by its URL or its text. The result is no longer waited for when another document
+ * is read, `reset` is called, or the component is unmounted.
  */
 export function useReadOpenApiDocument(workspaceId: string) {
   const { abort, startSignal } = useAbort()

@@ -166,7 +166,7 @@ function useLockWaiterAction<Input>(
   const queryKey = keys.lockWaiter(draft.id, holderId)
   return useAction({
     mutationFn: (input: Input) => action(draftParams(draft.chat_id, draft.agent_id), input),
-    // A response that is still on its way would be older.
+    // A response to an earlier read, still on its way, would replace the newer result.
     onMutate: () => client.cancelQueries({ queryKey }),
     onSuccess: waiter => client.setQueryData(queryKey, waiter),
   })

@@ -148,6 +148,7 @@ function useWorkspaceMutationOptions<T>(id: string, action: (input: T) => Promis
   }
 }
 
+/** Renames a workspace, and sets its time zone if one is given. */
 export const renameWorkspace = (workspace: WorkspaceRow, name: string, timeZone = workspace.time_zone) =>
   unwrap(
     rest.PATCH('/api/v1/workspaces/{workspace_id}', {
@@ -162,6 +163,7 @@ export const useRenameWorkspace = (workspace: WorkspaceRow) =>
   )
 
 export const useSetRole = (id: string) =>
+  // Not `useAction`, which would drop a second choice that is made while the first is sent.
   useMutation(
     useWorkspaceMutationOptions(id, ({ actorId, role }: { actorId: string; role: Role }) =>
       rest.PATCH('/api/v1/workspaces/{workspace_id}/members/{actor_id}', {

@@ -1,14 +1,20 @@
 import { Languages } from 'lucide-react'
 import { cx } from '@/lib/cx'
+import { getErrorText } from '@/lib/errors'
 import { currentLanguage, type Language, languageNames, languages, setLanguage, useTexts } from '@/lib/language'
 import fieldStyles from '@/ui/Field.module.css'
+import { showToast } from '@/ui/toast'
 
 /** The choice of the display language, which changes at once. */
 export function LanguageSelect({ onChosen }: { onChosen?(language: Language): void }) {
   const { t } = useTexts()
   const pick = async (language: Language) => {
-    await setLanguage(language)
-    onChosen?.(language)
+    try {
+      await setLanguage(language)
+      onChosen?.(language)
+    } catch (error) {
+      showToast(getErrorText(error))
+    }
   }
   return (
     <label className={cx(fieldStyles.select, fieldStyles.langselect)}>

@@ -23,6 +23,11 @@ export function Viewings() {
 function ViewingList({ viewings }: { viewings: readonly ViewingRow[] }) {
   const { t } = useTexts()
   if (viewings.length === 0) return <p className="faint sm">{t('viewings.none')}</p>
+  const describeTime = ({ started_at, ends_at, ended_at }: ViewingRow) => {
+    const isRunning = ended_at === null && isFuture(ends_at)
+    const times = { from: formatDateTime(started_at), to: formatTime(ended_at ?? ends_at) }
+    return t(isRunning ? 'viewings.now' : 'viewings.from', times)
+  }
   return (
     <ul className={blocks.rows}>
       {viewings.map(viewing => (
@@ -34,10 +39,4 @@ function ViewingList({ viewings }: { viewings: readonly ViewingRow[] }) {
       ))}
     </ul>
   )
-
-  function describeTime({ started_at, ends_at, ended_at }: ViewingRow) {
-    const isRunning = ended_at === null && isFuture(ends_at)
-    const times = { from: formatDateTime(started_at), to: formatTime(ended_at ?? ends_at) }
-    return t(isRunning ? 'viewings.now' : 'viewings.from', times)
-  }
 }

@@ -147,6 +147,21 @@ describe('autosave', () => {
     expect(browser.unsaved).toBeNull()
   })
 
+  it('EDIT2: stores also the last edits when it is stopped during a request', async () => {
+    const { autosave, writes, browser } = startAutosave(async write => {
+      await new Promise(done => setTimeout(done, 1_000))
+      return acceptWrite(write)
+    })
+    autosave.edit(content('one'))
+    await vi.advanceTimersByTimeAsync(500)
+    autosave.edit(content('two'))
+    void autosave.flush()
+    autosave.stop()
+    await vi.advanceTimersByTimeAsync(3_000)
+    expect(writes.map(write => write.content)).toEqual([content('one'), content('two')])
+    expect(browser.unsaved).toBeNull()
+  })
+
   it('EDIT2: reports a lost text once when the last request fails after stop', async () => {
     const { autosave, browser } = startAutosave(() => Promise.reject(new ApiError(409, 'no_draft', '')))
     autosave.edit(content('last edit'))

@@ -1,4 +1,4 @@
-/** Autosave of a draft: stores the text after each pause, one request at a time. A text that cannot be stored is reported, never dropped. */
+/** Autosave of a draft: stores the text after each pause, one request at a time. Reports a text that cannot be stored. */
 import { ApiError, type DraftRow, type DraftWrite, type ErrorCode, type SpecContent } from '@/api'
 
 /** `lock_expired`: the edit lock expired before the text could be stored. */
@@ -73,7 +73,7 @@ export class Autosave {
   /** Stores all edits. Returns the revision, or null when they could not be stored. */
   async flush(): Promise<number | null> {
     clearTimeout(this.timer)
-    while (!this.isStopped && (this.sending || this.state.status !== 'saved')) {
+    while (this.sending || this.state.status !== 'saved') {
       await (this.sending ?? this.send())
       if (this.state.status === 'retrying' || this.state.status === 'refused' || this.state.lost) return null
     }

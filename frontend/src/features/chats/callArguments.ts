@@ -13,8 +13,8 @@ export interface ArgumentField {
 const LONG_NUMBER = /\d{16}|\d[eE][+-]?\d|\.\d{12}/
 
 /**
- * Returns the fields of a JSON object in its order; null if the text is shown and edited as a whole: no object, or numbers
- * that would not be shown exactly.
+ * Returns the fields of a JSON object in its order; null if the text is shown and edited as a whole, because it is no
+ * object or has numbers that would not be shown exactly.
  */
 export function readFields(args: string): ArgumentField[] | null {
   if (LONG_NUMBER.test(args.replace(/"(?:[^"\\]|\\.)*"/g, '""'))) return null

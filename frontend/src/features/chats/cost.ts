@@ -15,9 +15,9 @@ export const getStampCost = (stamp: Stamp): RunCost => ({
 })
 
 /**
- * Returns what a run has used so far, without its sub-agents. The rows of a step share a stamp; results of tools separate the steps. A
- * part of the rows may be on a page that is not loaded. If `result`, the result of the sub-agent's task, has a higher
- * cost, this is used.
+ * Returns what a run has used so far, without its sub-agents. The rows of a step share a stamp; results of tools separate
+ * the steps. Some rows may be on a page that is not loaded, so the cost in `result`, the result of the sub-agent's task,
+ * is returned if it is higher.
  */
 export function getCost(rows: readonly MessageRow[], result: SubAgentResult | null = null): RunCost {
   let { tokens, cost }: RunCost = { tokens: 0, cost: null }

@@ -16,7 +16,7 @@ export const readEditedArguments = (id: string): readonly string[] | null =>
 
 /** Stores the edited texts of a call, or removes them (null). The edited texts of expired calls are removed, too. */
 export function storeEditedArguments(id: string, texts: readonly string[] | null, expiresAt: string): void {
-  for (const [other, draft] of listStored<EditedArguments>(PREFIX))
-    if (Date.parse(draft.expiresAt) < Date.now()) writeStored(PREFIX + other, null)
+  for (const [otherId, edited] of listStored<EditedArguments>(PREFIX))
+    if (Date.parse(edited.expiresAt) < Date.now()) writeStored(PREFIX + otherId, null)
   writeStored(PREFIX + id, texts ? { texts, expiresAt } : null)
 }

@@ -184,13 +184,13 @@ const MAX_SEARCHED = 500
 const selectLastAnswerer = (chat: ChatState) =>
   chat.log.slice(-MAX_SEARCHED).findLast(row => row.run_id && row.author_id && !isOfSubAgent(row))?.author_id ?? null
 
-/** Returns the states of the workspace's agents as one text, which changes when one begins or ends its work, in whatever chat. */
+/** Returns the states of the workspace's agents as one text, which changes when an agent begins or ends its work in any chat. */
 export const useStatesOfAgents = (workspaceId: string): string =>
   (useAgents(workspaceId).data ?? []).map(({ actor, state }) => `${actor.id}:${state}`).join(' ')
 
 export type FindActor = (id: string | null | undefined) => ActorRow | null
 
-/** Returns a function that finds anyone who may appear in this chat, including those who left and the workspace's people and agents. */
+/** Returns a function that finds anyone who may appear in this chat, also those who left, and the workspace's people and agents. */
 export function useFindActor(chatId: string, workspaceId: string): FindActor {
   const participants = useChatSelector(chatId, participantsOf)
   const agents = useAgents(workspaceId).data
@@ -231,10 +231,13 @@ export function useTypists(chatId: string): readonly string[] {
   const me = useMe().data?.actor.id
   const [now, setNow] = useState(Date.now)
   useEffect(() => {
-    const next = Math.min(...typing.values())
-    if (!Number.isFinite(next)) return
+    if (typing.size === 0) return
     setNow(Date.now())
-    const timer = setInterval(() => setNow(Date.now()), 1_000)
+    const last = Math.max(...typing.values())
+    const timer = setInterval(() => {
+      setNow(Date.now())
+      if (Date.now() >= last) clearInterval(timer)
+    }, 1_000)
     return () => clearInterval(timer)
   }, [typing])
   return [...typing].filter(([actor, until]) => actor !== me && until > now).map(([actor]) => actor)

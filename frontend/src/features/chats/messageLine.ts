@@ -9,6 +9,6 @@ const MAX_LENGTH = 400
 const getMessageText = (row: MessageRow): string =>
   row.type === 'FILE_MESSAGE' ? row.payload.name : 'text' in row.payload ? (row.payload.text ?? '') : ''
 
-/** Returns the start of a message's text, to be shown in one line (`.cut`), with names instead of handles. It may have line breaks. */
+/** Returns the start of a message's text, for one line (`.cut`), with names instead of handles. It may have line breaks. */
 export const formatMessageLine = (row: MessageRow, findName: FindName): string =>
   replaceHandlesByNames(getMessageText(row), findName).slice(0, MAX_LENGTH)

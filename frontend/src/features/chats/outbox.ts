@@ -1,6 +1,7 @@
 /**
- * The messages of this person that the server has not confirmed yet. A message has an id, so sending it twice posts it once. The tabs
- * of a browser share the outbox: each message has a storage key, and one tab at a time sends those of a chat, oldest first.
+ * The messages of this person that the server has not confirmed yet. A message has an id, so sending it twice posts it once.
+ * The tabs of a browser share the outbox: each message has a storage key, and one tab at a time sends those of a chat, oldest
+ * first.
  */
 import { useMemo } from 'react'
 import { ApiError, type ErrorCode, type MessageRow, type NewMessage, postFile, postMessage } from '@/api'
@@ -177,8 +178,8 @@ async function sendAll(chatId: string): Promise<void> {
 const isMissingFromStorage = ({ id }: Unsent) => canStore() && readStored<Unsent | null>(KEY_PREFIX + id, null) === null
 
 /**
- * Returns whether another tab has sent the message: its storage event then arrives soon. Otherwise the message is sent, because sending
- * it twice is harmless and losing it is not.
+ * Returns whether another tab has sent the message: its storage event then arrives soon. Otherwise the message is sent,
+ * because sending it twice is harmless and losing it is not.
  */
 async function isSentElsewhere({ id }: Unsent): Promise<boolean> {
   for (let waited = 0; waited < SYNC_WAIT_MS && findEntry(id); waited += 50)

@@ -1,4 +1,4 @@
-/** Sends the read cursor of this person to the server: over the socket, every few seconds, and when the chat or the page is closed. */
+/** Sends this person's read cursor to the server: over the socket every few seconds, and when the chat or the page is closed. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo } from 'react'
 import { keys, type ListedChatRow, markRead } from '@/api'
@@ -14,11 +14,11 @@ interface Cursor {
   moveTo(seq: number): void
   /** Saves the cursor if it has not been sent, and returns it. */
   leave(): number
-  /** Saves the cursor before the page closes, even if it was sent: the server writes what it gets over the socket half a second later. */
+  /** Saves the cursor before the page closes, even if it was sent: the server writes a sent one only half a second later. */
   close(): void
 }
 
-/** Creates a read cursor. `send` returns whether it was sent; otherwise, and on leaving, `save` is called. */
+/** Creates a read cursor. `send` returns whether it has sent the cursor. If it has not, and on leaving, `save` is called. */
 export function createReadCursor(
   readSeq: number,
   send: (seq: number) => boolean,
@@ -30,7 +30,7 @@ export function createReadCursor(
   let hasLeft = false
   const saveReached = (seq: number) =>
     void save(seq).catch(() => {
-      sent = Math.min(sent, seq - 1)
+      sent = Math.min(sent, seq - 1) // so that this `seq` is sent again
       if (!hasLeft) timer ??= setTimeout(sendReached, INTERVAL_MS)
     })
   const sendReached = () => {

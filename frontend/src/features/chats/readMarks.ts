@@ -11,7 +11,7 @@ export const ReadMarksContext = createContext<ReadMarks>(new Map())
 /** How many of the newest messages are searched; a mark further up is not shown. */
 const MAX_SEARCHED = 300
 
-/** Returns `<message id> <agent id>` for each agent: the last message of others outside of replies that it has read. */
+/** Returns `<message id> <agent id>` for each agent: the last message by another author, outside of replies, that it has read. */
 export function selectReadMarks(chat: ChatState): string[] {
   const newest = chat.log.slice(-MAX_SEARCHED)
   const marks: string[] = []

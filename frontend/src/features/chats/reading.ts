@@ -58,11 +58,12 @@ export function useReading({ chatId, listedChat, messages, from, hasOlder, me, o
   const after = unread?.after ?? null
   const isBeforeLoadedPart = after !== null && hasOlder && from > after + 1
   const firstUnreadPage = useFirstPage(chatId, isBeforeLoadedPart && !hasSeenUnread ? after : null)
+  /** Whether new messages are missing before the loaded part. */
   const hasGap = isBeforeLoadedPart && !isStartLoaded(firstUnreadPage, from)
-  const loaded = hasGap ? undefined : listUnread(messages, after, me)[0]
+  const firstLoadedUnread = hasGap ? undefined : listUnread(messages, after, me)[0]
   /** Whether there are no new messages, or the first one has been visible. */
-  const isCaughtUp = unread !== null && (hasSeenUnread || !(hasGap || loaded))
-  const firstUnread = loaded ?? listUnread(firstUnreadPage?.results, after, me)[0]
+  const isCaughtUp = unread !== null && (hasSeenUnread || (!hasGap && !firstLoadedUnread))
+  const firstUnread = firstLoadedUnread ?? listUnread(firstUnreadPage?.results, after, me)[0]
 
   /** Marks messages as read up to `seq`, once the first new message has been visible. */
   const onSeen = useCallback(

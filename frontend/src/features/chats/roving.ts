@@ -1,6 +1,6 @@
 /**
- * Keyboard navigation in the log, which has a single tab stop. The arrow keys move between messages; Tab moves through the controls of
- * the focused message, and then out of the log.
+ * Keyboard navigation in the log, which has a single tab stop. The arrow keys move between messages; Tab moves through the
+ * controls of the focused message, and then out of the log.
  */
 import { type FocusEvent, type KeyboardEvent, type RefObject, useCallback, useMemo, useRef, useState } from 'react'
 import type { VirtualizerHandle } from 'virtua'
@@ -120,7 +120,7 @@ export function useRovingFocus({ items, scroller, virtual }: Roving) {
     event.preventDefault()
     // Escape first returns to the message; only the next Escape goes to the composer.
     event.stopPropagation()
-    focusAt(to ?? -1)
+    if (to !== null) focusAt(to)
   }
 
   const at = useMemo(() => findKeyIndex(items, focused), [items, focused])
@@ -155,7 +155,7 @@ function getTargetIndex(key: string, items: readonly Item[], at: number): number
   return null
 }
 
-/** Handles keys inside a message: Enter goes to its controls, Escape back to it, ← → between actions. Returns whether the key was handled. */
+/** Handles a key in a message: Enter goes to its controls, Escape back to it, ← → between actions. Returns whether it did. */
 function handleInnerKey(key: string, frame: HTMLElement): boolean {
   const active = document.activeElement as HTMLElement | null
   const root = getFocusTarget(frame)

@@ -45,9 +45,9 @@ export function useStickToEnd(scroller: RefObject<HTMLElement | null>, canStick:
   }, [stopScrollTimer])
 
   /**
-   * Called on `pointerdown`. Following pauses until the button is released: a log that scrolls in between moves the pressed button
-   * away, and the browser reports no click. A press on the scrollbar or for a context menu, of which not every browser reports the end,
-   * does not pause it.
+   * Called on `pointerdown`. Following pauses until the button is released: a log that scrolls in between moves the pressed
+   * button away, and the browser reports no click. A press on the scrollbar or for a context menu, of which not every
+   * browser reports the end, does not pause it.
    */
   const onPress = useCallback(
     (event: PointerEvent<HTMLElement>) => {

@@ -102,24 +102,26 @@ function findCallers(
     const data = row.type === 'TOOL_RESPONSE' ? row.payload.data : null
     if (data?.kind === 'sub_agent') callers.set(data.run_id, getRunId(row))
   }
-  const unknown = [...found.values()].filter(run => !callers.has(run.runId))
-  if (unknown.length === 0) return callers
+  const withoutCaller = [...found.values()].filter(run => !callers.has(run.runId))
+  if (withoutCaller.length === 0) return callers
   // A sub-agent that has ended while its caller waits for others: only the id of the call is known, which other runs may have, too.
-  const taken = new Set([...callers].map(([id, caller]) => `${caller} ${found.get(id)?.metadata.call_id}`))
-  for (const run of unknown) {
+  const assignedCalls = new Set([...callers].map(([id, caller]) => `${caller} ${found.get(id)?.metadata.call_id}`))
+  for (const run of withoutCaller) {
     const { agent, call_id: callId } = run.metadata
-    const first = run.rows[0]?.seq ?? Number.POSITIVE_INFINITY
+    const callerPath = agent.path.slice(0, -1).join(' ')
+    const firstSeq = run.rows[0]?.seq ?? Number.POSITIVE_INFINITY
     const call = messages.findLast(
       row =>
         row.type === 'TOOL_CALL' &&
         row.payload.call_id === callId &&
-        row.seq < first &&
-        (row.metadata?.agent.path.join(' ') ?? agent.path[0]) === agent.path.slice(0, -1).join(' ') &&
-        !taken.has(`${getRunId(row)} ${callId}`),
+        row.seq < firstSeq &&
+        // The rows of an agent that is no sub-agent have no path: it would be the first handle alone.
+        (row.metadata?.agent.path.join(' ') ?? agent.path[0]) === callerPath &&
+        !assignedCalls.has(`${getRunId(row)} ${callId}`),
     )
     if (!call) continue
     callers.set(run.runId, getRunId(call))
-    taken.add(`${getRunId(call)} ${callId}`)
+    assignedCalls.add(`${getRunId(call)} ${callId}`)
   }
   return callers
 }
@@ -155,21 +157,21 @@ export interface SubAgentEnd {
 const MAX_SUMMARY = 300
 
 export function getEnd({ runId, rows }: SubAgent, result: SubAgentResult | null): SubAgentEnd {
-  const line = rows.findLast(isEndLine)
+  const endRow = rows.findLast(isEndRow)
   const text = rows.findLast(row => row.type === 'TEXT_MESSAGE')?.payload.text ?? ''
   return {
-    state: result?.state ?? getEndState(line),
-    code: line?.payload.code ?? result?.error_code ?? null,
-    by: line?.payload.actor_id ?? null,
+    state: result?.state ?? getEndState(endRow),
+    code: endRow?.payload.code ?? result?.error_code ?? null,
+    by: endRow?.payload.actor_id ?? null,
     summary: result?.summary || text.split(/\s+/).join(' ').slice(0, MAX_SUMMARY).trim(),
     seconds: result?.seconds ?? computeSeconds(runId, rows.at(-1)),
   }
 }
 
-const isEndLine = (row: MessageRow): row is SystemMessageRow => row.type === 'RUN_FAILED' || row.type === 'RUN_STOPPED'
+const isEndRow = (row: MessageRow): row is SystemMessageRow => row.type === 'RUN_FAILED' || row.type === 'RUN_STOPPED'
 
-const getEndState = (line: SystemMessageRow | undefined): EndedRunState =>
-  line ? (line.type === 'RUN_FAILED' ? 'failed' : 'stopped') : 'completed'
+const getEndState = (endRow: SystemMessageRow | undefined): EndedRunState =>
+  endRow ? (endRow.type === 'RUN_FAILED' ? 'failed' : 'stopped') : 'completed'
 
 /** Returns the seconds from the creation of a run to its last row. */
 function computeSeconds(runId: string, last: MessageRow | undefined): number {

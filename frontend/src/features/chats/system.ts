@@ -151,7 +151,7 @@ function chooseWokenKey({ reason, missed }: SystemPayload): SystemTextKey {
   return missed ? 'sys.wokenBySchedulesMissed' : 'sys.wokenBySchedule'
 }
 
-/** `changesResponse`: an agent of the chat (`mention_only_id`) now answers only messages that mention it, because somebody has joined. */
+/** `changesResponse`: because of the join, an agent of the chat (`mention_only_id`) now answers only messages that mention it. */
 function chooseJoinedKey(isByThemselves: boolean, changesResponse: boolean): SystemTextKey {
   if (changesResponse) return isByThemselves ? 'sys.joinedAloneMentionOnly' : 'sys.joinedMentionOnly'
   return isByThemselves ? 'sys.joinedAlone' : 'sys.joined'

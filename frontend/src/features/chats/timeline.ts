@@ -1,4 +1,4 @@
-/** Builds the items of the log from rows: days, messages (texts and files), replies, comparisons and system messages. Pure functions. */
+/** Builds the items of the log from rows: days, messages (texts, files), replies, comparisons, system messages. Pure functions. */
 import type { ComparisonRow, FileMessageRow, MessageRow, RunRow, SystemMessageRow, TextMessageRow } from '@/api'
 import { getTimeOfId } from '@/lib/ids'
 import { sameItems } from '@/lib/sameItems'
@@ -60,7 +60,7 @@ export function getLastSeq(item: Item | undefined): number {
   }
 }
 
-/** Inserts the line below the last summarised message, which has the number `through`, if messages above and below it are loaded. */
+/** Inserts a line below the last summarised message, whose number is `through`, if messages above and below it are loaded. */
 export function addSummaryLine(items: readonly Item[], through: number | null): readonly Item[] {
   if (through === null) return items
   const index = items.findIndex(item => getLastSeq(item) > through)
@@ -123,7 +123,7 @@ const replyTypes = new Set<MessageRow['type']>([
   'RUN_FAILED',
   'RUN_STOPPED',
 ])
-/** The first new message of one of these types has the "new" divider above it. An answer of a comparison has it above the comparison. */
+/** The first new message of these types has the "new" divider above it; an answer of a comparison, above the comparison. */
 const unreadTypes = new Set<MessageRow['type']>(['TEXT_MESSAGE', 'FILE_MESSAGE', 'THINKING', 'TOOL_CALL'])
 const GROUP_MINUTES = 5
 /** Messages are sorted by `seq`; their times may differ from that order by this much, in ms. */
@@ -215,27 +215,30 @@ export class GrowingItems {
 function placeSubAgents(items: readonly Item[], { byCaller }: NestedRows): Item[] {
   if (byCaller.size === 0) return [...items]
   const unplacedByCaller = new Map([...byCaller].map(([caller, subAgents]) => [caller, new Set(subAgents)]))
-  const calls = new Map<Item, ReadonlySet<string>>()
+  const callIds = new Map<Item, ReadonlySet<string>>()
   for (const item of items) {
     const unplaced = item.kind === 'reply' ? unplacedByCaller.get(item.runId) : undefined
     if (item.kind !== 'reply' || !unplaced) continue
     const ids = new Set(item.rows.flatMap(row => (row.type === 'TOOL_CALL' ? [row.payload.call_id] : [])))
-    calls.set(item, ids)
+    callIds.set(item, ids)
     for (const subAgent of unplaced) if (ids.has(subAgent.metadata.call_id)) unplaced.delete(subAgent)
   }
   return items.map(item => {
     const subAgents = item.kind === 'reply' ? byCaller.get(item.runId) : undefined
     if (item.kind !== 'reply' || !subAgents) return item
     const unplaced = unplacedByCaller.get(item.runId)
-    unplacedByCaller.delete(item.runId)
+    unplacedByCaller.delete(item.runId) // the first section has them
     const placed = subAgents.filter(
-      subAgent => unplaced?.has(subAgent) || calls.get(item)?.has(subAgent.metadata.call_id),
+      subAgent => unplaced?.has(subAgent) || callIds.get(item)?.has(subAgent.metadata.call_id),
     )
     return placed.length > 0 ? { ...item, subAgents: placed } : item
   })
 }
 
-/** Extends the base to `length` rows; returns null, so that it is built anew, if a comparison is among them, or would have answers in the base and after it. */
+/**
+ * Returns the base extended to `length` rows; null, so that it is built anew, if the added rows contain a comparison, or if a
+ * comparison would have answers in the base and after it.
+ */
 function extendBase(base: Base, messages: readonly MessageRow[], length: number): Base | null {
   const from = base.messages.length
   if (groupAnswers(messages.slice(from, length)).size > 0) return null
@@ -272,7 +275,7 @@ function isDivided(base: Base, tail: readonly MessageRow[]): boolean {
   )
 }
 
-/** Reuses the object of the earlier array for each item with the same key and content; returns the earlier array if all are the same. */
+/** Replaces each unchanged item in `items` by its object in the earlier array `before`; returns `before` if nothing has changed. */
 function reuseItems(before: readonly Item[], items: Item[]): readonly Item[] {
   let start = 0
   while (start < items.length && items[start] === before[start]) start += 1
@@ -320,7 +323,7 @@ class Builder {
   /** The number of sections of each reply, by run id. */
   private sections = new Map<string, number>()
   /** The time of the last tool response of each run: the next step begins then. */
-  private responses = new Map<string, number>()
+  private responseTimes = new Map<string, number>()
   /** The times of comparisons, and of texts and files that are not in a reply. */
   private messageTimes: number[] = []
   /** The replies created by this builder; those of another builder are never modified. */
@@ -339,7 +342,7 @@ class Builder {
     fork.isMarked = this.isMarked
     fork.openReplies = new Map(this.openReplies)
     fork.sections = new Map(this.sections)
-    fork.responses = new Map(this.responses)
+    fork.responseTimes = new Map(this.responseTimes)
     fork.messageTimes = [...this.messageTimes]
     fork.groupedTo = this.items.length
     return fork
@@ -372,12 +375,12 @@ class Builder {
     // Start at the beginning of the last group.
     let index = Math.min(this.groupedTo, this.items.length)
     while (index > 0 && isGrouped(this.items[index - 1])) index -= 1
-    let count = Math.min(index, 1)
+    let groupSize = Math.min(index, 1) // the item before the first checked one, if any, begins a group
     for (; index < this.items.length; index += 1) {
       const [before, item] = [this.items[index - 1], this.items[index]]
       if (item?.kind !== 'message' && item?.kind !== 'unsent') continue
-      const continuesAuthor = before !== undefined && count < GROUP_SIZE && continuesGroup(before, item, me)
-      count = continuesAuthor ? count + 1 : 1
+      const continuesAuthor = before !== undefined && groupSize < GROUP_SIZE && continuesGroup(before, item, me)
+      groupSize = continuesAuthor ? groupSize + 1 : 1
       if (item.continuesAuthor !== continuesAuthor) this.items[index] = { ...item, continuesAuthor }
     }
     this.groupedTo = this.items.length
@@ -416,11 +419,13 @@ class Builder {
     }
   }
 
+  /** Starts the reply of an active run, or another section of it if a message was posted before the step that streams now. */
   addActiveRun(run: RunRow, streamingSince: number | undefined): void {
     if (run.stamp?.compared) return
-    const since = streamingSince === undefined ? undefined : Math.max(streamingSince, this.responses.get(run.id) ?? 0)
+    const since =
+      streamingSince === undefined ? undefined : Math.max(streamingSince, this.responseTimes.get(run.id) ?? 0)
     const open = this.openReplies.get(run.id)
-    if (open && (since === undefined || !this.isBetween(open.since, since))) return
+    if (open && (since === undefined || !this.hasMessageBetween(open.since, since))) return
     const at = run.started_at ?? run.created_at
     const reply = this.startReply(run.id, run.agent_id, at, since ?? Date.parse(at))
     if (!open) this.quote(reply, run.trigger_id ?? null)
@@ -502,23 +507,24 @@ class Builder {
   }
 
   /**
-   * Returns the start time of the step of a row, in ms. The id of a text contains the start of its step, which also applies
-   * to the reasoning and tool calls of the step. A later step begins after the last tool response.
+   * Returns the start time of the step of a row, in ms, and stores the time of a tool response. The id of a text contains the
+   * start of its step, which also applies to the reasoning and tool calls of the step. A later step begins after the last
+   * tool response.
    */
   private getStartTime(row: MessageRow, step: readonly (MessageRow | undefined)[]): number {
     const runId = getRunId(row)
     const text = step.find(row => row?.type === 'TEXT_MESSAGE' && getRunId(row) === runId)
     const began = text ? getTimeOfId(text.id) : null
-    const response = this.responses.get(runId) ?? null
-    if (row.type === 'TOOL_RESPONSE') this.responses.set(runId, Date.parse(row.created_at))
+    const responseTime = this.responseTimes.get(runId) ?? null
+    if (row.type === 'TOOL_RESPONSE') this.responseTimes.set(runId, Date.parse(row.created_at))
     if (row.type === 'TOOL_RESPONSE' || row.type.startsWith('RUN_') || row.type.startsWith('APPROVAL_'))
       return this.openReplies.get(runId)?.since ?? Date.parse(row.created_at)
-    if (began === null) return response ?? Date.parse(row.created_at)
-    return Math.max(began, response ?? 0)
+    if (began === null) return responseTime ?? Date.parse(row.created_at)
+    return Math.max(began, responseTime ?? 0)
   }
 
   /** Returns whether a message was posted after `from` and not after `to`. */
-  private isBetween(from: number, to: number): boolean {
+  private hasMessageBetween(from: number, to: number): boolean {
     for (let index = this.messageTimes.length - 1; index >= 0; index -= 1) {
       const time = this.messageTimes[index] ?? 0
       if (time <= to && time > from) return true
@@ -530,7 +536,7 @@ class Builder {
 
   private addToReply(row: MessageRow, since: number): Reply {
     const open = this.openReplies.get(getRunId(row))
-    const isSameSection = open && !this.isBetween(open.since, since)
+    const isSameSection = open && !this.hasMessageBetween(open.since, since)
     const reply = isSameSection
       ? (this.getOwnReply(getRunId(row)) ?? open.reply)
       : this.startReply(getRunId(row), getAgentId(row), row.created_at, since)

@@ -25,28 +25,28 @@ export function useWakePreview(
   working: readonly string[],
   phases: readonly string[],
 ): readonly WakeEffect[] | null {
-  const [preview, setPreview] = useState<{ names: string; wakes: readonly WakeEffect[] | null } | null>(null)
-  const names = extractMentions(text)
+  const [preview, setPreview] = useState<{ mentions: string; wakes: readonly WakeEffect[] | null } | null>(null)
+  const mentions = extractMentions(text)
   const agentIds = agents.join(' ')
   const workingIds = working.join(' ')
   const steps = phases.join(' ')
-  // biome-ignore lint/correctness/useExhaustiveDependencies: requested again when the agents of the chat change, when a run begins or ends, which may have used up a budget, with each of its steps, and when an agent begins or ends its work elsewhere
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs and steps change the answer, for example by using up a budget
   useEffect(() => {
     if (!isActive) return
     let isCurrent = true
     const requestPreview = async () => {
-      const message = { text: names || '…', ...(replyTo ? { reply_to: replyTo } : {}) }
+      const message = { text: mentions || '…', ...(replyTo ? { reply_to: replyTo } : {}) }
       const answer = await previewWakes(chatId, message).catch(() => null)
-      if (isCurrent) setPreview({ names, wakes: answer })
+      if (isCurrent) setPreview({ mentions, wakes: answer })
     }
     const timer = setTimeout(() => void requestPreview(), PAUSE_MS)
     return () => {
       isCurrent = false
       clearTimeout(timer)
     }
-  }, [chatId, names, agentIds, workingIds, steps, replyTo, isActive])
+  }, [chatId, mentions, agentIds, workingIds, steps, replyTo, isActive])
   // After sending by the button the composer is not in use, and the preview is that of the message that was sent.
-  const wakes = preview && (isActive || preview.names === names) ? preview.wakes : null
+  const wakes = preview && (isActive || preview.mentions === mentions) ? preview.wakes : null
   return useMemo(() => wakes && adjustToActiveRuns(wakes, workingIds.split(' ')), [wakes, workingIds])
 }
 

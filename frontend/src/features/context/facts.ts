@@ -39,7 +39,7 @@ interface Limit {
   by: NonNullable<ContextFacts['limit_by']>
 }
 
-/** Returns the smallest limit. `ofWorkspace` is the present one: it may have changed since the last answer. */
+/** Returns the smallest limit: that of the model or the agent at the last answer, or the present one of the workspace. */
 export function findLimit(last: Limit | null, ofWorkspace: number | null): Limit | null {
   const known = last && last.by !== 'workspace' ? last : null
   if (ofWorkspace === null || (known && known.tokens <= ofWorkspace)) return known

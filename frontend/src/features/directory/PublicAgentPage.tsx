@@ -224,6 +224,7 @@ function Tools({ agent, workspaceId }: ToolsProps) {
     if (policy === 'off') return t('directory.policy.off')
     const does = t(effect === 'read' ? 'directory.reads' : 'directory.writes')
     if (!policy) return does
+    // What a public agent reads is from outside, so each of its calls that writes needs an approval.
     return `${does} · ${t(effect === 'write' || policy === 'ask' ? 'directory.policy.ask' : 'directory.policy.auto')}`
   }
   return (

@@ -17,7 +17,7 @@ interface TakenDownProps {
   onGo(path: string): void
 }
 
-/** The page of a public agent that was taken down: why, what was published since then, or for its publisher the way to do that. */
+/** The page of a public agent that was taken down: why, and the way to its successor or, for its publisher, to publish it anew. */
 export function TakenDown({ agent, workspace, workspaceHandles, onGo }: TakenDownProps) {
   const { t } = useTexts()
   const { originId, newHandle } = agent

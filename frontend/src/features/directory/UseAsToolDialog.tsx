@@ -39,7 +39,7 @@ interface UseAsToolDialogProps {
 export function UseAsToolDialog({ actor, workspace, onGo, onClose }: UseAsToolDialogProps) {
   const { t } = useTexts()
   const agents = useAgents(workspace.id)
-  const { give, close, busy, error } = useGive(actor, workspace, (path, name) => {
+  const { give, releaseAndGive, busy, error } = useGive(actor, workspace, (path, name) => {
     onClose()
     onGo(path)
     showToast(t('agentTool.given', { tool: actor.name, name }))
@@ -88,17 +88,17 @@ export function UseAsToolDialog({ actor, workspace, onGo, onClose }: UseAsToolDi
       <ErrorBanner error={error} />
       {other && chosen ? (
         <div className="row endrow">
-          <Button onClick={() => close(chosen)}>{t('agentTool.closeOther', { name: other.agentName })}</Button>
+          <Button onClick={() => releaseAndGive(chosen)}>{t('agentTool.closeOther', { name: other.agentName })}</Button>
         </div>
       ) : null}
     </Dialog>
   )
 }
 
-/** The chat in whose draft an agent gets the tool; null for a new chat. `lockHolder`: who is editing, if the drafts of all its chats
- * are locked. */
 interface DraftChat {
+  /** The chat in whose draft an agent gets the tool; null for a new chat. */
   chatId: string | null
+  /** The name of another person who is editing, if the drafts of all chats of the agent are locked. */
   lockHolder: string | null
 }
 
@@ -138,7 +138,7 @@ function useGive(actor: ActorRow, workspace: WorkspaceRow, onGiven: (path: strin
     error,
     give: (agentId: string) => void run(() => add(agentId)),
     /** Releases the other draft that the reader is editing, whose text is kept, and then gives the public agent. */
-    close: (agentId: string) => {
+    releaseAndGive: (agentId: string) => {
       const other = findOtherDraft(error)
       if (other)
         void run(async () => {

@@ -24,7 +24,7 @@ export function WhatGoesAlong({ agent, check, onEdit }: WhatGoesAlongProps) {
   const tools = check.unpublished_tools.filter(tool => tool.reason !== 'pages' && tool.reason !== 'sub_agent')
   const hasPages = check.unpublished_tools.some(tool => tool.reason === 'pages')
   const subAgents = check.unpublished_tools.filter(tool => tool.reason === 'sub_agent')
-  const named = check.unpublished_tools.filter(tool => tool.lines.length > 0)
+  const toolsInPrompt = check.unpublished_tools.filter(tool => tool.lines.length > 0)
   const limits = [
     check.model || t('defaultModel'),
     t('nSteps', { count: check.max_steps }),
@@ -80,7 +80,7 @@ export function WhatGoesAlong({ agent, check, onEdit }: WhatGoesAlongProps) {
           </ul>
         </div>
       </div>
-      {named.map((tool, at) => (
+      {toolsInPrompt.map((tool, at) => (
         <Warning
           key={tool.name}
           action={

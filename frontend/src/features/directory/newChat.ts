@@ -4,7 +4,7 @@ import { storeComposerText } from '@/features/chats'
 import { useAsyncAction } from '@/lib/asyncAction'
 import { chatPath } from '@/lib/paths'
 
-/** Returns `begin`, which creates a chat and opens it, with a text in its composer if one is given, and its state. */
+/** Returns `begin`, which creates a chat and opens it (with a text in its composer if one is given), and the state of `begin`. */
 export function useNewChat(workspace: WorkspaceRow, onGo: (path: string) => void) {
   const client = useQueryClient()
   const { busy, error, run } = useAsyncAction()

@@ -28,6 +28,7 @@ export type SearchChange = { [Name in keyof DirectorySearch]?: string | undefine
 
 /** Parses the search parameters. Unknown ones and the defaults are dropped, so that any URL opens the directory. */
 export function parseDirectorySearch(raw: Record<string, unknown>): DirectorySearch {
+  // The router parses a query such as `?q=42` as a number.
   const q = typeof raw['q'] === 'string' ? raw['q'].slice(0, 200) : typeof raw['q'] === 'number' ? String(raw['q']) : ''
   const language = raw['language']
   const category = categories.find(category => category === raw['category'])

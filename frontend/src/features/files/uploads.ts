@@ -60,9 +60,9 @@ export async function startUpload(id: string): Promise<boolean> {
     isDone = false
     update(id, { state: 'failed', error })
   }
-  if (uploads.get().some(upload => upload.id === id)) return isDone
-  deleteIfStored(id)
-  return false
+  const isCancelled = !uploads.get().some(upload => upload.id === id)
+  if (isCancelled) deleteIfStored(id)
+  return isDone && !isCancelled
 }
 
 /** Deletes the file of a cancelled upload. If this fails, a file of a workspace stays; one of a chat is deleted a day later. */

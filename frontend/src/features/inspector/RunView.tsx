@@ -39,8 +39,8 @@ export function RunView({ runId, workspace, onGo }: RunViewProps) {
   const [opened, setOpened] = useState<{ runId: string; requestId: string } | null>(null)
   const { data } = query
   if (!data) return <Loading query={query} lines={8} />
-  const first = data.timeline.findLast(part => part.kind === 'model' && part.run_id === data.run.id && part.has_request)
-  const shown = opened ?? (first?.request_id ? { runId: first.run_id, requestId: first.request_id } : null)
+  const last = data.timeline.findLast(part => part.kind === 'model' && part.run_id === data.run.id && part.has_request)
+  const shown = opened ?? (last?.request_id ? { runId: last.run_id, requestId: last.request_id } : null)
   return (
     <div className={cx(styles.pair, data.may_read_requests && shown && styles.withRequest)}>
       <section className={styles.run} aria-label={data.chat_title}>
@@ -168,8 +168,8 @@ function Timeline({ inspection, openedId, onOpen }: TimelineProps) {
   const { t } = useTexts()
   const { run, timeline } = inspection
   const start = Date.parse(run.created_at)
-  const last = timeline.map(part => Date.parse(part.at) + (part.seconds ?? 0) * 1000)
-  const total = Math.max(1, Math.max(run.ended_at ? Date.parse(run.ended_at) : 0, ...last) - start)
+  const ends = timeline.map(part => Date.parse(part.at) + (part.seconds ?? 0) * 1000)
+  const total = Math.max(1, Math.max(run.ended_at ? Date.parse(run.ended_at) : 0, ...ends) - start)
   return (
     <ol className={styles.timeline} aria-label={t('inspector.steps')}>
       <li className={styles.scale} aria-hidden>

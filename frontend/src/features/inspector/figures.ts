@@ -28,7 +28,7 @@ export interface Bar {
   width: number
 }
 
-/** Returns where an entry of the timeline, which began at `at`, lies in the run, which began at `start` and has taken `total` milliseconds. */
+/** Returns the bar of an entry of the timeline that began at `at`, in a run that began at `start` and has taken `total` ms. */
 export function computeBar(at: string, seconds: number | null, start: number, total: number): Bar {
   const left = Math.min(100, Math.max(0, ((Date.parse(at) - start) / total) * 100))
   return { left, width: Math.min(100 - left, (((seconds ?? 0) * 1000) / total) * 100) }

@@ -26,9 +26,8 @@ interface NoteEditorProps {
 export function NoteEditor({ note, chats, onSave, onClose }: NoteEditorProps) {
   const { t } = useTexts()
   const [text, setText] = useState(note?.text ?? '')
-  const [where, setWhere] = useState(
-    note ? (note.scope === 'workspace' ? EVERYWHERE : (note.chat_id ?? EVERYWHERE)) : (chats[0]?.id ?? EVERYWHERE),
-  )
+  const initialChatId = note ? (note.scope === 'chat' ? note.chat_id : null) : chats[0]?.id
+  const [where, setWhere] = useState(initialChatId ?? EVERYWHERE)
   const [stored, setStored] = useState<NoteRow | null>(null)
   const { busy, error, run } = useAsyncAction()
   const newer = findStoredNote(error)

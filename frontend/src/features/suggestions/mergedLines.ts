@@ -29,6 +29,7 @@ type LineOrConflict = MergedLine | Conflict
 class MergedTextBuilder {
   readonly parts: LineOrConflict[] = []
   private pending: LineOrConflict[] = []
+  /** The index of the first line of the base that is not added yet. */
   private at = 0
 
   constructor(private readonly base: readonly string[]) {}
@@ -117,7 +118,7 @@ function foldUnchanged(groups: readonly MergedPart[]): MergedPart[] {
     if (group.kind !== 'lines' || group.lines[0]?.sign !== ' ') return [group]
     const head = index === 0 ? 0 : MARGIN
     const tail = index === groups.length - 1 ? 0 : MARGIN
-    if (group.lines.length <= head + tail + 2) return [group]
+    if (group.lines.length <= head + tail + 2) return [group] // too few to fold
     const cut = group.lines.length - tail
     const folded: MergedPart[] = [
       { kind: 'lines', lines: group.lines.slice(0, head) },

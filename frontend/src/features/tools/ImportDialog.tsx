@@ -159,10 +159,13 @@ function Form({ workspaceId, server, onClose }: FormProps) {
   }
   const handleFile = async (file: File) => {
     const text = await readText(file)
-    const key = text === null ? 'tools.document.noText' : isSendable(text) ? null : 'tools.document.tooLarge'
-    handleSource({ text: key ? '' : (text ?? ''), fileName: key ? null : file.name })
-    if (key) setFileProblem(t(key, { file: file.name }))
-    else readDocument.mutate((text ?? '').trim())
+    if (text === null || !isSendable(text)) {
+      handleSource({ text: '', fileName: null })
+      setFileProblem(t(text === null ? 'tools.document.noText' : 'tools.document.tooLarge', { file: file.name }))
+      return
+    }
+    handleSource({ text, fileName: file.name })
+    readDocument.mutate(text.trim())
   }
   const handleSubmit = (event: FormEvent) => {
     event.preventDefault()

@@ -18,19 +18,22 @@ export function McpServer(props: ServerProps) {
   const { server, workspaceId } = props
   const { t } = useTexts()
   const refresh = useRefreshMcpServer(workspaceId)
-  // `tested_at` when a new listing was requested, awaited until `tested_at` changes; undefined: none is awaited.
-  const [awaited, setAwaited] = useState<string | null | undefined>(server.tested_at === null ? null : undefined)
-  const isWaiting = awaited !== undefined && awaited === server.tested_at
+  // `tested_at` when a listing was requested, which has arrived once `tested_at` differs; undefined: none was requested.
+  // The tools of a new server are listed without a request.
+  const [testedBefore, setTestedBefore] = useState<string | null | undefined>(
+    server.tested_at === null ? null : undefined,
+  )
+  const isWaiting = testedBefore !== undefined && testedBefore === server.tested_at
   useEffect(() => {
     if (!isWaiting) return
-    const timer = setTimeout(() => setAwaited(undefined), MAX_WAIT_MS)
+    const timer = setTimeout(() => setTestedBefore(undefined), MAX_WAIT_MS)
     return () => clearTimeout(timer)
   }, [isWaiting])
   const handleRefresh = () => {
-    setAwaited(server.tested_at)
+    setTestedBefore(server.tested_at)
     refresh.mutate(server.id, {
       onError: error => {
-        setAwaited(undefined)
+        setTestedBefore(undefined)
         showToast(getErrorText(error))
       },
     })

@@ -58,12 +58,12 @@ function Form({ workspaceId, server, tool, onClose }: FormProps) {
   const [name, setName] = useState(tool?.name ?? '')
   const [form, setForm] = useState(tool ? buildForm(tool) : emptyForm)
   const [isIdempotent, setIdempotent] = useState(tool?.is_idempotent ?? false)
-  const [timeout, setTimeout] = useState(String(tool?.timeout_s ?? DEFAULT_TIMEOUT_S))
+  const [timeoutSeconds, setTimeoutSeconds] = useState(String(tool?.timeout_s ?? DEFAULT_TIMEOUT_S))
   const update = (changes: Partial<ToolForm>) => setForm(before => ({ ...before, ...changes }))
   const isWrittenHere = server.kind === 'http'
   const handleSubmit = (event: FormEvent) => {
     event.preventDefault()
-    const fields = { name, is_idempotent: isIdempotent, timeout_s: Number(timeout) }
+    const fields = { name, is_idempotent: isIdempotent, timeout_s: Number(timeoutSeconds) }
     if (!tool) return create.mutate({ ...fields, form }, { onSuccess: onClose })
     const definition = isWrittenHere ? { form } : { effect: form.effect }
     change.mutate({ id: tool.id, revision: tool.revision, ...fields, ...definition }, { onSuccess: onClose })
@@ -92,12 +92,12 @@ function Form({ workspaceId, server, tool, onClose }: FormProps) {
         <TextField
           label={t('tools.timeout')}
           type="number"
-          value={timeout}
+          value={timeoutSeconds}
           required
           min={1}
           max={120}
           step="any"
-          onChange={setTimeout}
+          onChange={setTimeoutSeconds}
         />
         {form.effect === 'read' ? null : (
           <label className="row sm">

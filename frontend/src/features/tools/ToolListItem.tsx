@@ -113,10 +113,10 @@ interface MainButtonProps {
 function MainButton({ tool, mayChange, onChoose }: MainButtonProps) {
   const { t } = useTexts()
   if (tool.off_reason === 'gone') return null
-  const isTested = mayChange && tool.hash !== '' && !tool.pending
+  const canTest = mayChange && tool.hash !== '' && !tool.pending
   return (
-    <Button size="xs" aria-haspopup="dialog" onClick={() => onChoose(isTested ? 'test' : 'read')}>
-      {t(isTested ? 'tools.test' : tool.off_reason === 'changed' ? 'mcp.review' : 'mcp.read')}
+    <Button size="xs" aria-haspopup="dialog" onClick={() => onChoose(canTest ? 'test' : 'read')}>
+      {t(canTest ? 'tools.test' : tool.off_reason === 'changed' ? 'mcp.review' : 'mcp.read')}
     </Button>
   )
 }

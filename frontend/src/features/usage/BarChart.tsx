@@ -23,10 +23,10 @@ interface BarChartProps {
 
 /** Stacked bars, one for each day. One unit of the drawing is one pixel, so that its texts have the size of other texts. */
 export function BarChart({ label, days, amounts, colours }: BarChartProps) {
-  const place = useRef<SVGSVGElement>(null)
+  const chart = useRef<SVGSVGElement>(null)
   const [width, setWidth] = useState(640)
   useLayoutEffect(() => {
-    const svg = place.current
+    const svg = chart.current
     if (!svg) return undefined
     const observer = new ResizeObserver(() => setWidth(svg.clientWidth))
     observer.observe(svg)
@@ -43,7 +43,7 @@ export function BarChart({ label, days, amounts, colours }: BarChartProps) {
     .value((row, at) => row[at] ?? 0)([...amounts])
   const step = Math.ceil(days.length / Math.max(1, Math.floor((width - LEFT) / LABEL_WIDTH)))
   return (
-    <svg ref={place} className={styles.chart} height={HEIGHT} role="img" aria-label={label}>
+    <svg ref={chart} className={styles.chart} height={HEIGHT} role="img" aria-label={label}>
       {y.ticks(4).map(tick => (
         <g key={tick} transform={`translate(0 ${y(tick)})`}>
           <line className={styles.grid} x1={LEFT} x2={width} />

@@ -19,6 +19,7 @@ export function BudgetMeter({ row }: { row: BudgetRow }) {
   const share = getShare(row.spent_micro, row.limit_micro)
   const percent = Math.round(share * 100)
   const name = getBudgetName(row, texts)
+  // The amounts of a budget for each person or agent are those of the one that has spent most.
   const ofWhom = !row.subject_id && row.scope !== 'workspace' && row.subject_name ? ` · ${row.subject_name}` : ''
   return (
     <>

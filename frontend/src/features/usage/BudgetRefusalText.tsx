@@ -2,7 +2,7 @@ import type { BudgetRefusal } from '@/api'
 import { useTexts } from '@/lib/language'
 import { formatCurrency, formatShortDate, formatTime } from '@/lib/time'
 
-/** Which budget ended a run, what is spent of it, what the call could have cost, that what was written is kept, and when the budget begins again. */
+/** Which budget ended a run, what is spent of it, what the refused call could have cost, and when the budget begins again. */
 export function BudgetRefusalText({ refusal }: { refusal: BudgetRefusal }) {
   const { t } = useTexts()
   const name = refusal.scope === 'workspace' || !refusal.subject_name ? '' : ` (${refusal.subject_name})`

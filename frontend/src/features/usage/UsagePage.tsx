@@ -136,6 +136,7 @@ function Report({ report, group, onGroup, today, budget, children }: ReportProps
     if (report.group !== 'version') return row.name
     return row.version ? `${row.name} v${row.version}` : t('usage.draftsOf', { name: row.name })
   }
+  // The days of a report by trees are grouped by agents.
   const largest = report.group === 'tree' ? sumUp(report.days) : report.rows
   const series = chooseSeries(largest, nameOf)
   const days = listDays({ startsOn: report.starts_on, endsOn: report.ends_on }, today)

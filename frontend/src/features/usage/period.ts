@@ -12,7 +12,7 @@ const MS_PER_DAY = 86_400_000
 const toDate = (day: string) => new Date(`${day}T00:00:00Z`)
 const toDay = (date: Date) => date.toISOString().slice(0, 10)
 
-/** Returns the day of a time in a time zone. */
+/** Returns the day of a time in a time zone, which the locale `en-CA` formats as `2026-11-30`. */
 export const getToday = (timeZone: string, now = new Date()): string =>
   new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' }).format(now)
 
@@ -21,8 +21,10 @@ const addDays = (day: string, count: number): string => toDay(new Date(toDate(da
 export function getPeriod(preset: Exclude<Preset, 'custom'>, today: string): Period {
   const first = `${today.slice(0, 8)}01`
   switch (preset) {
-    case 'month':
-      return { startsOn: first, endsOn: addDays(`${addDays(first, 31).slice(0, 8)}01`, -1) }
+    case 'month': {
+      const dayOfNextMonth = addDays(first, 31)
+      return { startsOn: first, endsOn: addDays(`${dayOfNextMonth.slice(0, 8)}01`, -1) }
+    }
     case 'lastMonth': {
       const endsOn = addDays(first, -1)
       return { startsOn: `${endsOn.slice(0, 8)}01`, endsOn }

@@ -381,7 +381,7 @@ function ModelNameField(props: ChoiceFormProps & { form: ChoiceInput; missing: M
   )
 }
 
-/** The button that tests a model before it is saved. It has the choice as its key, so that a result is never shown for another choice. */
+/** The button that tests a model before it is saved. Its `key` is the choice, so that no result is shown for another choice. */
 function TestButton(props: { workspaceId: string | null; choice: ModelChoice; blocked: string | false }) {
   const { t } = useTexts()
   const { workspaceId, choice, blocked } = props

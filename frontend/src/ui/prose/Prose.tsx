@@ -16,8 +16,8 @@ interface ProseProps {
 }
 
 /**
- * Markdown without raw HTML, and without content that loads automatically (SEC10, SEC11). It is rendered block by block, in the same
- * way while it is streaming and afterwards, so that only changed blocks are rendered again.
+ * Markdown without raw HTML, and without content that loads automatically (SEC10, SEC11). It is rendered block by block, in the
+ * same way while it is streaming and afterwards, so that only changed blocks are rendered again.
  */
 export function Prose({ text, findName, growing = false }: ProseProps) {
   const throttled = useThrottledText(text, growing)

@@ -1,6 +1,6 @@
 /**
- * Replaces the package `entities`, which markdown-it imports (see `vite.config.ts`). Browsers can decode entities themselves, and the
- * table of the package would add 15 kB to the first load.
+ * Replaces the package `entities`, which markdown-it imports (see `vite.config.ts`). Browsers can decode entities themselves,
+ * and the table of the package would add 15 kB to the first load.
  */
 
 /** The length of the longest text that a named entity stands for, in UTF-16 units. */

@@ -70,7 +70,7 @@ export class Parser {
 
 const emptyResult: Parsed = { text: '', parts: [], tokenCount: 0, stable: { parts: 0, at: 0 } }
 
-/** Parses a text after another one: the first text from the cache, a text that has grown from its first unstable part on. */
+/** Parses a text after `known`: by the cache if it is the first; from the first unstable part on if `known` has grown to it. */
 function parseAfter(known: Parsed, text: string): Parsed {
   if (text.length > MAX_MARKDOWN) return { ...emptyResult, text, parts: null }
   if (known === emptyResult) return parseCached(text)
@@ -115,8 +115,8 @@ function parseContinued(known: Parsed, text: string): Parsed {
   const changed = known.parts?.slice(known.stable.parts) ?? []
   const tail = text.slice(known.stable.at)
   const tokens = markdown.parse(tail, environment)
-  const tokenCount =
-    changed.reduce((count, part) => count - countTokens(part.tokens), known.tokenCount) + countTokens(tokens)
+  const stableCount = changed.reduce((count, part) => count - countTokens(part.tokens), known.tokenCount)
+  const tokenCount = stableCount + countTokens(tokens)
   if (Object.keys(environment.references ?? {}).length > 0 || tokenCount > MAX_TOKENS) return parseAll(text)
   const { parts, starts } = buildParts(tail, tokens, '{}')
   const stable = findStable(tail, starts)

@@ -159,17 +159,20 @@ function AboutForm({ agent }: { agent: AgentRow }) {
   const [handle, setHandle] = useState(agent.actor.handle)
   const [role, setRole] = useState(agent.role)
   const change = useChangeAgent(agent)
-  const isRenamed = handle.trim() !== agent.actor.handle
+  const isHandleChanged = handle.trim() !== agent.actor.handle
   const isHandleError = change.error instanceof ApiError && change.variables?.handle !== undefined
   const isChanged =
-    isRenamed || role !== agent.role || name !== agent.actor.name || description !== (agent.actor.description ?? '')
+    isHandleChanged ||
+    role !== agent.role ||
+    name !== agent.actor.name ||
+    description !== (agent.actor.description ?? '')
   const save = (event: FormEvent) => {
     event.preventDefault()
     change.mutate({
       name: name.trim(),
       description: description.trim(),
       role: role.trim(),
-      ...(isRenamed ? { handle: handle.trim() } : {}),
+      ...(isHandleChanged ? { handle: handle.trim() } : {}),
     })
   }
   return (

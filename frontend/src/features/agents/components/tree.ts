@@ -7,7 +7,7 @@ interface TreeRow {
 
 /** Returns the agents of the workspace in the order of the tree: each agent before those that report to it, siblings by name. */
 export function buildTree(agents: readonly ListedAgentRow[]): TreeRow[] {
-  const ids = new Set(agents.map(agent => agent.actor.id))
+  const ids = new Set(agents.map(agent => agent.actor.id)) // a parent that is not among them counts as none
   const rows: TreeRow[] = []
   const add = (parent: string | null, depth: number) => {
     const children = agents.filter(agent => (ids.has(agent.parent_id ?? '') ? agent.parent_id : null) === parent)

@@ -23,7 +23,7 @@ interface RestoreDialogProps {
   onCompare(): void
 }
 
-/** The dialog that saves an old version as the next one. It replaces the version that was production when the dialog opened, never an unseen newer one. */
+/** The dialog that saves an old version as the next one, unless production has changed since the dialog opened. */
 export function RestoreDialog(props: RestoreDialogProps) {
   const { agent, version, chat, open, onOpenChange, onRestored, onCompare } = props
   const { t } = useTexts()

@@ -82,7 +82,7 @@ function CompareForm({
     }
   }
 
-  /** Applies the draft as it is written. If no one is editing, the lock is acquired first. Throws if the text could not be stored. */
+  /** Applies the draft as it is written, and acquires the lock first if no one is editing. Throws if the text cannot be stored. */
   const applyCurrentDraft = async (): Promise<number> => {
     const typed = await workshop.flush()
     if (typed === null && workshop.isMine) throw new ApiError(0, workshop.getProblem() ?? 'unavailable', 'Not stored.')

@@ -26,6 +26,7 @@ export function Conflicts({ provenance, sources, workshop }: ConflictsProps) {
   const { t } = useTexts()
   const conflicts = provenance.conflicts ?? []
   const [reviewed, markReviewed] = useReviewed(workshop.draft?.id ?? '', conflicts)
+  // A conflict is reviewed, too, if a person has changed its choice, perhaps in another browser.
   const isReviewed = (index: number) =>
     reviewed.includes(index) || (sources.chosen[index] ?? null) !== (conflicts[index]?.chosen ?? null)
   const reviewedCount = conflicts.filter((_, index) => isReviewed(index)).length

@@ -64,7 +64,7 @@ function useCommit(typed: number | null, stored: number | null, onChange: (value
     [],
   )
   return (next: number | null) => {
-    latest.current = { ...latest.current, typed: next, stored: next }
+    latest.current = { ...latest.current, typed: next, stored: next } // not reported again on unmount
     if (next !== stored) onChange(next)
   }
 }

@@ -93,8 +93,10 @@ export function PromptView(props: PromptViewProps) {
   const { t } = useTexts()
   const provenance = draft?.provenance ?? null
   const marks = useMemo(() => buildMarks(sources, provenance, t), [sources, provenance, t])
-  if (view === 'production')
-    return <DiffView before={production} after={content} layer={applied && !isMine ? 'applied' : 'writing'} />
+  if (view === 'production') {
+    const isApplied = applied !== null && isSameContent(applied, content)
+    return <DiffView before={production} after={content} layer={isApplied ? 'applied' : 'writing'} />
+  }
   if (view === 'applied' && applied) return <DiffView before={applied} after={content} layer="writing" />
   return (
     <PromptEditor

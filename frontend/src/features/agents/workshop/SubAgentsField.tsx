@@ -31,7 +31,7 @@ export function SubAgentsField(props: SubAgentsFieldProps) {
   )
   const toggle = (handle: string) =>
     onChange(chosen.includes(handle) ? chosen.filter(each => each !== handle) : [...chosen, handle])
-  const option = (handle: string) => {
+  const buildOption = (handle: string) => {
     const isChosen = chosen.includes(handle)
     const isFull = !isChosen && chosen.length >= max
     return { handle, isChosen, onToggle: isReadOnly || isFull ? null : () => toggle(handle) }
@@ -42,12 +42,12 @@ export function SubAgentsField(props: SubAgentsFieldProps) {
       <p className="faint xs">{t('subAgents.allowedHint', { most: max })}</p>
       <ul>
         {others.map(handle => (
-          <OtherAgent key={handle} {...option(handle)} />
+          <OtherAgent key={handle} {...buildOption(handle)} />
         ))}
         {own.map(({ actor, accepts_tasks: accepts }) => (
           <Option
             key={actor.id}
-            {...option(actor.handle)}
+            {...buildOption(actor.handle)}
             id={actor.id}
             name={actor.name}
             avatar={actor.avatar}

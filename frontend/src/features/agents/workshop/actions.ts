@@ -177,7 +177,7 @@ export function useDraftActions(
   const discard = async () => {
     const { content, draft } = workshop
     const flushed = workshop.isMine ? await workshop.flush() : (draft?.revision ?? null)
-    // Edits that cannot be stored do not prevent it: they become a lost text, and Undo restores the stored text.
+    // Edits that cannot be stored do not prevent discarding: they become a lost text, and Undo restores the stored text.
     const revision = flushed ?? workshop.getStoredRevision()
     const restored = flushed === null ? draft?.written : content
     const row = await runAction('doing.discarding', async () =>

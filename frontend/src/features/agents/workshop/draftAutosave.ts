@@ -51,36 +51,37 @@ export function useDraftAutosave({
   const hasUnsavedEdits = save !== null && save.status !== 'saved' && !save.lost
   const isMine = draft !== null && draft.lock_holder_id === draftKey.personId && (isLocked || hasUnsavedEdits)
   const draftId = draft?.id ?? null
-  const latest = useLatest(draft)
+  const latestDraft = useLatest(draft)
 
   useEffect(() => {
-    const row = latest.current
+    const row = latestDraft.current
     if (!isMine || !row || row.id !== draftId) return
     const initial = buildInitialState(draftKey, row)
     if (initial.lost) setLost(initial.lost)
-    const editor = new Autosave(initial.state, {
+    const newAutosave = new Autosave(initial.state, {
       write: write => storeDraft(draftKey, write),
       onRow: upsertRow,
       onChange: setSave,
       onUnsavedChange: unsaved =>
         storePendingEdits(
           draftKey,
-          unsaved && { ...unsaved, draftId: row.id, base_version: getBaseVersion(latest.current, row) },
+          unsaved && { ...unsaved, draftId: row.id, base_version: getBaseVersion(latestDraft.current, row) },
         ),
-      onLost: text => setLost(keepLostText(draftKey, text, getBaseVersion(latest.current, row))),
+      onLost: text => setLost(keepLostText(draftKey, text, getBaseVersion(latestDraft.current, row))),
     })
-    autosave.current = editor
-    setSave(editor.current)
-    if (editor.current.status === 'dirty') editor.edit(editor.current.content)
-    const onHide = () => document.visibilityState === 'hidden' && void editor.flush()
+    autosave.current = newAutosave
+    setSave(newAutosave.current)
+    // Schedules the request for resumed edits.
+    if (newAutosave.current.status === 'dirty') newAutosave.edit(newAutosave.current.content)
+    const onHide = () => document.visibilityState === 'hidden' && void newAutosave.flush()
     document.addEventListener('visibilitychange', onHide)
     return () => {
       document.removeEventListener('visibilitychange', onHide)
-      const after = latest.current
+      const after = latestDraft.current
       const isLockLost = after?.id !== row.id || after.lock_holder_id !== row.lock_holder_id
-      if (isLockLost) editor.markLost(getLossCode(row, after), null)
-      else void editor.flush()
-      editor.stop()
+      if (isLockLost) newAutosave.markLost(getLossCode(row, after), null)
+      else void newAutosave.flush()
+      newAutosave.stop()
       autosave.current = null
       setSave(null)
     }
@@ -120,7 +121,10 @@ const getCurrentDraft = (error: unknown) =>
     ? (error.data['draft'] as DraftRow | undefined)
     : undefined
 
-/** Builds the initial state. Unsaved edits from before a reload are resumed, or kept as a lost text if the draft has changed since. */
+/**
+ * Builds the initial state. Takes the unsaved edits from before a reload out of the browser's storage: they are resumed, or
+ * kept as a lost text if the draft has changed since.
+ */
 function buildInitialState(draftKey: DraftKey, row: DraftRow): { state: AutosaveState; lost: LostText[] | null } {
   const written = row.written
   const initial = { content: written, revision: row.revision, status: 'saved', problem: null, lost: null } as const

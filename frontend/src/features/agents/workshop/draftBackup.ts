@@ -19,7 +19,10 @@ export interface PendingEdits extends UnsavedText {
   tab: string
 }
 
-/** A text that could not be stored. The newest `MAX_LOST` are kept until dropped. A suggestion that is made of one gets its id, so that only one is made. */
+/**
+ * A text that could not be stored. The newest `MAX_LOST` are kept until they are dropped. A suggestion that is made of such a
+ * text gets the id of the text, so that only one is made.
+ */
 export interface LostText extends LostEdit {
   id: string
   base_version: number

@@ -42,7 +42,7 @@ function useNow(until: string | null): number {
   useEffect(() => {
     const remainingMs = until ? Date.parse(until) - Date.now() : -1
     if (remainingMs < 0) return setNow(Date.now())
-    const timer = setTimeout(() => setNow(Date.now()), Math.min(remainingMs + 50, 2_000_000_000))
+    const timer = setTimeout(() => setNow(Date.now()), Math.min(remainingMs + 50, 2_000_000_000)) // timers have 31 bits
     return () => clearTimeout(timer)
   }, [until])
   return now

@@ -79,7 +79,7 @@ const theme = EditorView.theme({
   },
 })
 
-/** Folded lines that are the same on both sides. The editor's own characters beside the text are not in our fonts, so they are replaced. */
+/** Folded lines that are the same on both sides. Our fonts lack the characters that the editor puts beside the text. */
 const unchanged = {
   '.cm-collapsedLines': {
     background: 'var(--bg-sunken) !important',

@@ -149,13 +149,13 @@ export const layerGutter: Extension = [
 export function countUnifiedChanges(base: string, text: string): { added: number; removed: number } {
   const a = toDocument(base)
   const b = toDocument(text)
-  const lines = (doc: Text, from: number, to: number, end: number) =>
+  const countLines = (doc: Text, from: number, to: number, end: number) =>
     from >= to ? 0 : doc.lineAt(Math.min(doc.length, end)).number - doc.lineAt(from).number + 1
   let added = 0
   let removed = 0
   for (const chunk of Chunk.build(a, b)) {
-    added += lines(b, chunk.fromB, chunk.toB, chunk.endB)
-    removed += lines(a, chunk.fromA, chunk.toA, chunk.endA)
+    added += countLines(b, chunk.fromB, chunk.toB, chunk.endB)
+    removed += countLines(a, chunk.fromA, chunk.toA, chunk.endA)
   }
   return { added, removed }
 }

@@ -9,7 +9,7 @@ const MAX_LINES = 0xd800
 /** Beyond this number of differences, the comparison is faster and less exact. */
 const SCAN_LIMIT = 1_000
 
-/** Returns the ranges of lines that differ (0-based). Each line is encoded as one character, so that lines are compared as a whole. */
+/** Returns the ranges of lines that differ (0-based). Each line is encoded as one character, so that whole lines are compared. */
 export function lineChanges(old: readonly string[], current: readonly string[]): readonly Omit<Change, 'offset'>[] {
   const codes = new Map([...new Set([...old, ...current])].map((line, at) => [line, String.fromCharCode(at)]))
   if (codes.size > MAX_LINES) return [{ fromA: 0, toA: old.length, fromB: 0, toB: current.length }]

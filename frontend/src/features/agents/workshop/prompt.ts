@@ -36,9 +36,9 @@ function findChange(before: string, after: string): { from: number; to: number; 
   const maxLength = Math.min(before.length, after.length)
   let from = 0
   while (from < maxLength && before[from] === after[from]) from++
-  let end = 0
-  while (end < maxLength - from && before[before.length - 1 - end] === after[after.length - 1 - end]) end++
-  return { from, to: before.length - end, insert: after.slice(from, after.length - end) }
+  let kept = 0 // the number of equal characters at the end
+  while (kept < maxLength - from && before[before.length - 1 - kept] === after[after.length - 1 - kept]) kept++
+  return { from, to: before.length - kept, insert: after.slice(from, after.length - kept) }
 }
 
 const editability = new Compartment()

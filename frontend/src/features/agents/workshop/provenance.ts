@@ -15,6 +15,7 @@ interface LocatedSegment {
 function matchLines(before: readonly string[], after: readonly string[]): Map<number, number> {
   const matches = new Map<number, number>()
   let [inA, inB] = [0, 0]
+  // The last, empty change makes the loop match the lines after the other changes.
   for (const change of [...lineChanges(before, after), { fromB: after.length, toA: 0, toB: 0 }]) {
     while (inB < change.fromB) matches.set(inB++, inA++)
     inA = change.toA
@@ -26,9 +27,10 @@ function matchLines(before: readonly string[], after: readonly string[]): Map<nu
 /** Locate the segments in `text`. Each line belongs to at most one segment; edited lines belong to none. */
 export function locateSegments(segments: readonly Segment[], text: string): LocatedSegment[] {
   const original = segments.map(segment => splitLines(segment.text))
-  const owner = original.flatMap((lines, index) => lines.map(() => index))
+  const segmentOfLine = original.flatMap((lines, index) => lines.map(() => index))
   const found: number[][] = segments.map(() => [])
-  for (const [line, from] of matchLines(original.flat(), splitLines(text))) found[owner[from] ?? -1]?.push(line + 1)
+  for (const [line, from] of matchLines(original.flat(), splitLines(text)))
+    found[segmentOfLine[from] ?? -1]?.push(line + 1)
   return segments.map((segment, index) => {
     const lines = found[index] ?? []
     const isComplete = lines.length === original[index]?.length && areConsecutive(lines)
@@ -180,7 +182,8 @@ export function replaceChoice(
   const lines = parts.flatMap(part => part.lines)
   if (at < 0 || !parts.every(part => part.isComplete) || !areConsecutive(lines)) return null
   const before = sources.located.slice(0, at).flatMap(part => part.lines)
-  const start = (lines[0] ?? Math.max(0, ...before) + 1) - 1
+  // The index of the first replaced line. A deletion has no lines: its place is after those of the segments before it.
+  const start = lines[0] === undefined ? Math.max(0, ...before) : lines[0] - 1
   const all = prompt.split('\n')
   all.splice(start, lines.length, ...splitLines(choiceText))
   return all.join('\n')

@@ -1,4 +1,4 @@
-/** Mounts CodeMirror in a shadow tree. There it uses adopted style sheets, which the CSP allows; in the page it would inject a style tag. */
+/** Mounts CodeMirror in a shadow tree, where it uses adopted style sheets, which the CSP allows, instead of a style tag. */
 import { useEffect, useRef } from 'react'
 
 /** Calls `mount` with the shadow root of the host element, again whenever `mount` changes. Returns the ref for the host. */

@@ -36,6 +36,7 @@ interface AgentReplyProps {
   /** The rows of the same reply that are shown further up, because others wrote in between. */
   earlierRows: readonly MessageRow[]
   at: string
+  /** Whether this is the last section of the reply. */
   last: boolean
   /** The id of the message that it answers, if that is not clear from its position. */
   answeredId: string | null

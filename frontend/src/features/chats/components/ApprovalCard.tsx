@@ -200,22 +200,25 @@ function EditForm({ row, isDeciding, problems, onDecide, onCancel }: EditFormPro
     () => readFields(args) ?? [{ name: 'arguments', kind: 'json', text: args }],
     [args],
   )
-  const isWhole = useMemo(() => readFields(args) === null, [args])
+  const isEditedAsWhole = useMemo(() => readFields(args) === null, [args])
   const [texts, setTexts] = useState<readonly string[]>(
     () => readEditedArguments(row.id) ?? original.map(field => field.text),
   )
   const fields = original.map((field, index) => ({ ...field, text: texts[index] ?? '' }))
-  const count = fields.filter((field, index) => field.text !== original[index]?.text).length
+  const editedCount = fields.filter((field, index) => field.text !== original[index]?.text).length
   const isValid = fields.every(field => isValidField(field.kind, field.text))
-  useEffect(() => storeEditedArguments(row.id, count ? texts : null, expiresAt), [row.id, count, texts, expiresAt])
+  useEffect(
+    () => storeEditedArguments(row.id, editedCount ? texts : null, expiresAt),
+    [row.id, editedCount, texts, expiresAt],
+  )
   const change = (index: number, text: string) => setTexts(texts.map((before, at) => (at === index ? text : before)))
   const cancel = () => {
     storeEditedArguments(row.id, null, expiresAt)
     onCancel()
   }
   const approve = () => {
-    const edited = isWhole ? (texts[0] ?? '') : writeFields(fields)
-    onDecide({ decision: 'approved', ...(count ? { arguments: edited } : {}) })
+    const edited = isEditedAsWhole ? (texts[0] ?? '') : writeFields(fields)
+    onDecide({ decision: 'approved', ...(editedCount ? { arguments: edited } : {}) })
   }
   return (
     <>
@@ -225,7 +228,7 @@ function EditForm({ row, isDeciding, problems, onDecide, onCancel }: EditFormPro
             key={field.name}
             field={field}
             before={original[index]?.text ?? ''}
-            problems={isWhole ? [] : findProblems(problems ?? [], field.name)}
+            problems={isEditedAsWhole ? [] : findProblems(problems ?? [], field.name)}
             onChange={text => change(index, text)}
           />
         ))}
@@ -237,7 +240,7 @@ function EditForm({ row, isDeciding, problems, onDecide, onCancel }: EditFormPro
             {t('error.invalid_arguments')}
             <Problems
               problems={problems.filter(
-                problem => isWhole || !fields.some(field => findProblems([problem], field.name).length),
+                problem => isEditedAsWhole || !fields.some(field => findProblems([problem], field.name).length),
               )}
             />
           </div>
@@ -251,7 +254,7 @@ function EditForm({ row, isDeciding, problems, onDecide, onCancel }: EditFormPro
           onClick={approve}
         >
           <Check className="i s" aria-hidden />
-          {count ? t('approval.approveEdits', { count }) : t('approval.approve')}
+          {editedCount ? t('approval.approveEdits', { count: editedCount }) : t('approval.approve')}
         </Button>
         <Button tone="flat" onClick={cancel}>
           {t('cancel')}

@@ -38,7 +38,7 @@ function FieldChange({ change }: { change: DiffRow['fields'][number] }) {
   const { t } = useTexts()
   const values = [change.before, change.after]
   const findFileName = useFileNames(values.flatMap(value => (isTool(value) ? listPageIds(value) : [])))
-  const [kind = '', ...rest] = change.field.split('.')
+  const [kind = '', ...rest] = change.field.split('.') // such as `model`, `limits.max_steps`, `tools.web_fetch`
   const name = rest.join('.')
   const fieldKey = `field.${kind === 'context' ? `context_${name}` : name || kind}` as Extract<
     PlainTextKey,

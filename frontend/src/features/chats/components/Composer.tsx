@@ -76,10 +76,10 @@ export const Composer = memo(function Composer({ title, ref, onSent }: ComposerP
   const working = useAgentsAtWork(chatId)
   const phases = [...useRunPhases(chatId), useStatesOfAgents(workspaceId)]
   const [hasFocus, setHasFocus] = useState(false)
-  const sent = offeredMessage
+  const outgoing = offeredMessage
     ? { text: offeredMessage.payload.text, replyTo: offeredMessage.reply_to }
     : { text: replaceNamesByHandles(text, mentionable), replyTo }
-  const wakes = useWakePreview(chatId, { ...sent, isActive: hasFocus || text !== '' }, agents, working, phases)
+  const wakes = useWakePreview(chatId, { ...outgoing, isActive: hasFocus || text !== '' }, agents, working, phases)
   const write = useWriteText(area, setText, setCaret)
   const mentions = useMentionMenu({ text, caret, mentionable, write })
   const attachments = useUploads({ chatId })
@@ -104,10 +104,14 @@ export const Composer = memo(function Composer({ title, ref, onSent }: ComposerP
   )
 
   const submit = (wake: WakeMode) => {
-    const message = sent.text.trim()
-    if (!message && !hasReadyFile) return
+    const trimmed = outgoing.text.trim()
+    if (!trimmed && !hasReadyFile) return
     const files = takeReadyAttachments(chatId)
-    void send(chatId, { id: newId(), text: message, ...(sent.replyTo ? { reply_to: sent.replyTo } : {}), wake }, files)
+    void send(
+      chatId,
+      { id: newId(), text: trimmed, ...(outgoing.replyTo ? { reply_to: outgoing.replyTo } : {}), wake },
+      files,
+    )
     setOffered(null)
     clear()
     setWakeMode('auto')

@@ -75,7 +75,7 @@ function CreateLink({ chatId, canInviteEditors }: LinksProps) {
           className={fieldStyles.select}
           aria-label={t('expires')}
           value={expires}
-          onChange={event => setExpires(event.target.value as '24')}
+          onChange={event => setExpires(event.target.value as (typeof lifetimeHours)[number])}
         >
           {lifetimeHours.map(value => (
             <option key={value} value={value}>
@@ -87,7 +87,7 @@ function CreateLink({ chatId, canInviteEditors }: LinksProps) {
           className={fieldStyles.select}
           aria-label={t('maxUses')}
           value={limit}
-          onChange={event => setUses(event.target.value as '1')}
+          onChange={event => setUses(event.target.value as (typeof numbersOfUses)[number])}
         >
           {numbersOfUses.map(value => (
             <option key={value} value={value}>

@@ -102,7 +102,7 @@ interface ActionsProps {
 export function Actions({ row, rows = [row] }: ActionsProps) {
   const { t } = useTexts()
   const { chatId, me, reply, togglePin, compare, askDraft, findActor, runPath, onGo } = useChat()
-  const pinned = togglePin ? chooseRowToPin(rows) : undefined
+  const rowToPin = togglePin ? chooseRowToPin(rows) : undefined
   const runId = row.type === 'TEXT_MESSAGE' ? row.run_id : null
   const hasDraft = useHasDraft(chatId, row.author_id, me)
   const canCompare = compare !== null && findActor(row.author_id)?.kind === 'human'
@@ -111,9 +111,9 @@ export function Actions({ row, rows = [row] }: ActionsProps) {
       <IconButton small label={t('reply')} onClick={() => reply(row)}>
         <Reply className="i" />
       </IconButton>
-      {togglePin && pinned ? (
-        <IconButton small label={t(pinned.pinned_at ? 'unpin' : 'pin')} onClick={() => togglePin(pinned)}>
-          {pinned.pinned_at ? <PinOff className="i" /> : <Pin className="i" />}
+      {togglePin && rowToPin ? (
+        <IconButton small label={t(rowToPin.pinned_at ? 'unpin' : 'pin')} onClick={() => togglePin(rowToPin)}>
+          {rowToPin.pinned_at ? <PinOff className="i" /> : <Pin className="i" />}
         </IconButton>
       ) : null}
       {hasDraft && row.type === 'TEXT_MESSAGE' && row.run_id ? (

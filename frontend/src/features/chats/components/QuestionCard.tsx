@@ -96,16 +96,16 @@ const isTyping = (target: EventTarget | null) =>
   target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
 
 /**
- * Calls `choose` for the keys 1 to `count` (at most 9), if single keys are shortcuts, unless the person types somewhere or a dialog is open. The effect runs after
- * each render, because `choose` is a new function then.
+ * Calls `choose` for the keys 1 to `count` (at most 9), if single keys are shortcuts, unless the person types somewhere or a
+ * dialog is open. The effect runs after each render, because `choose` is a new function then.
  */
 function useNumberKeys(isEnabled: boolean, count: number, choose: (index: number) => void): void {
   useEffect(() => {
     if (!isEnabled) return
     const onKey = (event: KeyboardEvent) => {
       const index = Number(event.key) - 1
-      const isOurs = Number.isInteger(index) && index >= 0 && index < count && event.key.length === 1
-      if (!isOurs || !areSingleKeysOn() || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey)
+      const isChoice = Number.isInteger(index) && index >= 0 && index < count && event.key.length === 1
+      if (!isChoice || !areSingleKeysOn() || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey)
         return
       if (isTyping(event.target) || document.querySelector('dialog[open], [role="dialog"]')) return
       event.preventDefault()

@@ -126,12 +126,12 @@ function NestedParts({ parts, isFailedOrStopped, subAgents, above, task = null, 
   const byCall = new Map(subAgents.map(subAgent => [subAgent.metadata.call_id, subAgent]))
   const findSubAgent = (part: Part) => (part.kind === 'tool' ? byCall.get(part.callId) : undefined)
   const placed = new Set(parts.map(findSubAgent))
-  const waiting = subAgents.filter(subAgent => !placed.has(subAgent))
-  const first = waiting.length > 0 ? null : parts.find(findSubAgent)
+  const unplaced = subAgents.filter(subAgent => !placed.has(subAgent))
+  const firstPart = unplaced.length > 0 ? null : parts.find(findSubAgent)
   return (
     <>
-      {waiting.length > 0 ? head : null}
-      {waiting.map(subAgent => (
+      {unplaced.length > 0 ? head : null}
+      {unplaced.map(subAgent => (
         <SubAgentBlock key={subAgent.runId} subAgent={subAgent} above={above} />
       ))}
       {parts.map(part => {
@@ -141,7 +141,7 @@ function NestedParts({ parts, isFailedOrStopped, subAgents, above, task = null, 
         const data = part.response?.data
         return (
           <div key={part.key}>
-            {part === first ? head : null}
+            {part === firstPart ? head : null}
             <SubAgentBlock
               subAgent={subAgent}
               above={above}
@@ -163,7 +163,7 @@ interface SubAgentBlockProps {
   taskAbove?: Task | null
   /** The arguments of the call that gave it its task. */
   args?: string
-  /** What its caller was told about its end; null until it is told. */
+  /** The result of the call; null until its caller has got it. */
   result?: SubAgentResult | null
 }
 
@@ -402,7 +402,7 @@ function Progress({ status: { status, run } }: { status: ActiveStatus }) {
   }
 }
 
-/** Returns the number of the step that a run is in. It waits for its sub-agents after a step, and works on the next one otherwise. */
+/** Returns the number of the step that a run is in. It waits for sub-agents after a step, and works on the next one otherwise. */
 const getStep = ({ steps, max_steps: max, state }: RunRow) =>
   Math.max(1, Math.min(state === 'waiting_child' ? steps : steps + 1, max ?? steps + 1))
 

@@ -84,10 +84,10 @@ export function Timeline({ items, messages, part, reading, target, goTo, ref }: 
   useImperativeHandle(ref, () => ({ toEnd }), [toEnd])
 
   const lastSeq = messages.at(-1)?.seq ?? 0
-  const [leftAt, setLeftAt] = useState(lastSeq)
-  const [choices] = useState(() => new Map<string, boolean>())
-  if (isAtEnd && leftAt !== lastSeq) setLeftAt(lastSeq)
-  const unseen = isAtEnd ? 0 : messages.filter(row => row.seq > leftAt && isUnread(row, me)).length
+  const [lastSeqAtEnd, setLastSeqAtEnd] = useState(lastSeq)
+  const [foldingChoices] = useState(() => new Map<string, boolean>())
+  if (isAtEnd && lastSeqAtEnd !== lastSeq) setLastSeqAtEnd(lastSeq)
+  const unseen = isAtEnd ? 0 : messages.filter(row => row.seq > lastSeqAtEnd && isUnread(row, me)).length
   const toNewest = () => {
     if (!isNewest) part.toNewest()
     toEnd()
@@ -132,7 +132,7 @@ export function Timeline({ items, messages, part, reading, target, goTo, ref }: 
               <Skeleton lines={2} label={t('loadingOlder')} />
             </div>
           ) : null}
-          <FoldingChoices value={choices}>
+          <FoldingChoices value={foldingChoices}>
             <Virtualizer
               ref={virtual}
               scrollRef={scroller}
@@ -179,6 +179,7 @@ interface ScrollTarget {
 
 /** Scrolls to the "new" divider when it first appears, and to the target. */
 function useScrollTarget({ items, unreadIndex, target, scroller, virtual, stopSticking }: ScrollTarget): void {
+  /** The `number` of the last target that was scrolled to; 0 for the divider. */
   const scrolledTo = useRef<number | null>(null)
   const number = target?.number ?? 0
   const index = target

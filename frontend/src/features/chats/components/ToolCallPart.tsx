@@ -141,7 +141,7 @@ function DecisionText({ decision }: { decision: ApprovalDecided }): ReactNode {
 
 /** The JSON of the arguments with grey keys. Incomplete JSON is shown as it is. */
 function Arguments({ text, isStreaming }: { text: string; isStreaming: boolean }) {
-  const parts = text.split(/("(?:[^"\\]|\\.)*"\s*:)/)
+  const parts = text.split(/("(?:[^"\\]|\\.)*"\s*:)/) // the keys are at odd indexes
   return (
     <>
       {parts.map((part, index) =>

@@ -26,7 +26,7 @@ interface WakeLineProps {
 export function WakeLine({ wakes, isQuiet, onQuietChange, children }: WakeLineProps) {
   const { t } = useTexts()
   const { chatId, budgetsPath, findActor, onGo } = useChat()
-  const withSubAgents = useAgentsWaitingForSubAgents(chatId)
+  const waitingForSubAgents = useAgentsWaitingForSubAgents(chatId)
   const filterByEffect = (effect: WakeEffect['effect']) =>
     (wakes ?? []).filter(wake => wake.effect === effect && wake.reason !== 'budget_used_up')
   const inNextStep = filterByEffect('next_step')
@@ -50,13 +50,13 @@ export function WakeLine({ wakes, isQuiet, onQuietChange, children }: WakeLinePr
               textAfter="wake.whenItBegins"
             />
             <AgentGroup
-              wakes={inNextStep.filter(wake => withSubAgents.includes(wake.agent_id))}
+              wakes={inNextStep.filter(wake => waitingForSubAgents.includes(wake.agent_id))}
               icon={<CornerDownRight className="i s" aria-hidden />}
               textBefore="wake.steers"
               textAfter="wake.nextNotSubAgents"
             />
             <AgentGroup
-              wakes={inNextStep.filter(wake => !withSubAgents.includes(wake.agent_id))}
+              wakes={inNextStep.filter(wake => !waitingForSubAgents.includes(wake.agent_id))}
               icon={<CornerDownRight className="i s" aria-hidden />}
               textBefore="wake.steers"
               textAfter="wake.nextStep"

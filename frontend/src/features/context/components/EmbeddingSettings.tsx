@@ -59,7 +59,7 @@ export function EmbeddingSettings({ workspace }: { workspace: WorkspaceRow }) {
   )
 }
 
-/** Whether messages are embedded, how far it has got, and why the last request failed. */
+/** Whether messages are embedded, for how many chats this is done, and why the last request failed. */
 function Progress({ row }: { row: EmbeddingModelRow }) {
   const { t } = useTexts()
   if (!row.is_supported)
@@ -116,14 +116,14 @@ function useEmbeddingInput(model: ModelRow | null) {
     ...(key.trim() ? { key: key.trim() } : {}),
     revision: model?.revision ?? 0,
   }
-  const isMissing = body.default_model === '' || (isOther ? !body.api_base : !(hasKey || body.key))
+  const isIncomplete = body.default_model === '' || (isOther ? !body.api_base : !hasKey && !body.key)
   const chooseProvider = (chosen: ProviderName) => {
     setProvider(chosen)
     setName(getInitialName(model, chosen))
     setApiBase(chosen === model?.provider ? (model.api_base ?? '') : '')
     setKey('') // the key of another provider
   }
-  return { body, isMissing, hasKey, name, setName, apiBase, setApiBase, key, setKey, chooseProvider }
+  return { body, isIncomplete, hasKey, name, setName, apiBase, setApiBase, key, setKey, chooseProvider }
 }
 
 interface EmbeddingFormProps {
@@ -184,7 +184,7 @@ function EmbeddingForm({ row, workspaceId, onSaved }: EmbeddingFormProps) {
         onChange={input.setName}
       />
       <div className="row">
-        <Button type="submit" blocked={input.isMissing} busy={change.isPending ? t('saving') : null}>
+        <Button type="submit" blocked={input.isIncomplete} busy={change.isPending ? t('saving') : null}>
           {model ? t('saveChanges') : t('embeddings.use')}
         </Button>
         {model ? (

@@ -179,7 +179,7 @@ function FileTable({ rows, open, onOpen, renderPlace }: FileTableProps) {
       <tbody>
         {rows.map(row => {
           const Icon = iconOf(row.kind)
-          const [, ...facts] = factsOf(row, t)
+          const [, ...facts] = factsOf(row, t) // the size has a column of its own
           return (
             <tr key={row.id} aria-selected={row.id === open}>
               <td>

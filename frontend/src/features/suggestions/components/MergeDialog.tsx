@@ -74,8 +74,8 @@ function useChosenChat(chats: ListedChatRow[] | undefined, agentId: string, me: 
   const [chosen, setChosen] = useState<string | null>(null)
   const chatId = chosen ?? chats?.[0]?.chat.id ?? NEW_CHAT
   const draft = useChatDraft(chatId === NEW_CHAT ? null : chatId, agentId).data ?? null
-  const isLocked = Boolean(draft?.lock_holder_id) && isFuture(draft?.lock_expires_at)
-  return { chatId, setChosen, draft, isLocked: isLocked && draft?.lock_holder_id !== me.id }
+  const isHeldByOther = Boolean(draft?.lock_holder_id) && draft?.lock_holder_id !== me.id
+  return { chatId, setChosen, draft, isLocked: isHeldByOther && isFuture(draft?.lock_expires_at) }
 }
 
 function MergeForm({
@@ -91,7 +91,7 @@ function MergeForm({
   const { t } = useTexts()
   const client = useQueryClient()
   const chats = useChatsWithAgent(workspaceId, agent.id, rows)
-  const [id] = useState(newId)
+  const [mergeId] = useState(newId) // one for this dialog, so that a repeated request starts one merge
   const { chatId, setChosen, draft, isLocked } = useChosenChat(chats, agent.id, me)
   const { busy, error, run } = useAsyncAction()
 
@@ -109,7 +109,7 @@ function MergeForm({
       if (draftToClose) await releaseOtherDraft(draftToClose)
       const suggestionIds = rows.map(row => row.id)
       try {
-        onStarted(await startMerge({ id, agentId: agent.id, suggestionIds, chatId: await ensureChat() }))
+        onStarted(await startMerge({ id: mergeId, agentId: agent.id, suggestionIds, chatId: await ensureChat() }))
       } finally {
         void client.invalidateQueries({ queryKey: keys.suggestions(workspaceId) })
       }

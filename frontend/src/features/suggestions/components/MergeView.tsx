@@ -257,7 +257,7 @@ interface LockHolderProps extends Pick<MergeProps, 'findActor'> {
   fallback: string
 }
 
-/** Who holds the lock now and until when, or that it is free. Read from the draft, which only those in the chat can read. */
+/** Says who holds the lock now and until when, or that it is free. It reads the draft, which only those in the chat may do. */
 function LockHolder({ chatId, agentId, fallback, findActor }: LockHolderProps) {
   const { t } = useTexts()
   const draft = useChatDraft(chatId, agentId)
