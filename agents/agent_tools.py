@@ -72,6 +72,7 @@ def _explain_refusal(ctx: ToolContext, error: AppError) -> str:
     """Return what the model reads if the person of the run, or the one who has approved the call, may not save the agent."""
     if ctx.actor.is_public:
         return "Nothing was changed: you are a public agent, and nobody can change you here. Say so."
+    # `check_all_may` names those who have approved the call. Other errors name nobody: then it is the person of the run.
     names = error.data.get("names") or [ctx.on_behalf_of.name if ctx.on_behalf_of else "Whoever asks"]
     return (
         f"Nothing was changed: {', '.join(names[:3])} may not save you, and only editors can have you changed. Say so, and that an"

@@ -134,7 +134,7 @@ def _parse_error_body(body: bytes) -> tuple[str, str]:
     text = body.decode("utf-8", "replace")
     try:
         read = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text, ""
     if isinstance(read, list) and read:  # Gemini's OpenAI endpoint wraps its error in a list
         read = read[0]

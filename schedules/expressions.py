@@ -43,7 +43,8 @@ def normalize_expression(expression: str, time_zone: str, *, after: datetime) ->
         )
         raise _build_invalid("fields", "An expression has five fields.", hint)
     try:
-        times = list(islice(iterate_times(fields, time_zone, after=after), CHECKED_TIMES))
+        # By a clock that is never changed: in spring, a time that is moved may come close to the next one.
+        times = list(islice(iterate_times(fields, "UTC", after=after), CHECKED_TIMES))
     except ValueError as error:
         raise _build_invalid("syntax", f"This expression is not understood: {error}.", "0 8 * * 1-5") from error
     if not times:

@@ -46,7 +46,7 @@ class BoundedHttp(HttpToolsProtocol):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._newest_read_outside_bodies = 0
+        self._newest_bytes_outside_bodies = 0
         self._body_bytes = 0
         self._bytes_outside_bodies = 0
         self._head_is_open = True
@@ -59,7 +59,7 @@ class BoundedHttp(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         # The parser buffers an unfinished header without an event, so bytes are counted when they arrive.
-        self._newest_read_outside_bodies = len(data)
+        self._newest_bytes_outside_bodies = len(data)
         self._bytes_outside_bodies += len(data)
         super().data_received(data)
         if self.transport.is_closing():
@@ -71,8 +71,8 @@ class BoundedHttp(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        # Only bytes of the newest read can belong to this message.
-        self._bytes_outside_bodies, self._body_bytes = self._newest_read_outside_bodies, 0
+        # At most the bytes of the newest read belong to this message.
+        self._bytes_outside_bodies, self._body_bytes = self._newest_bytes_outside_bodies, 0
         self._head_is_open = True
 
     def on_headers_complete(self) -> None:
@@ -84,7 +84,7 @@ class BoundedHttp(HttpToolsProtocol):
 
     def on_body(self, body: bytes) -> None:
         self._bytes_outside_bodies -= len(body)
-        self._newest_read_outside_bodies -= len(body)  # The next request may begin in the same read.
+        self._newest_bytes_outside_bodies -= len(body)  # The next request may begin in the same read.
         self._body_bytes += len(body)
         super().on_body(body)
 

@@ -220,7 +220,8 @@ def _group_lines(lines: list[_Line], conflicts: list[_PromptConflict]) -> list[S
 
 
 def _split_segments(segments: Sequence[Segment]) -> list[_Line]:
-    """Return the lines of a prompt that is given as segments. The inverse of `_group_lines`."""
+    """Return the lines of a prompt that is given as segments, with their contributors. Conflicts, and deletions (segments without a
+    text), are left out."""
     texts = "".join(segment.text for segment in segments).split("\n")
     # A line belongs to the segment that contains its line feed.
     authors = [tuple(segment.contributors) for segment in segments for _ in range(segment.text.count("\n"))]

@@ -30,7 +30,7 @@ def adjust_responses(chat: Chat, joining: ChatActor) -> RowUpdate[ChatActor] | N
     if joining.actor.is_agent and not joining.is_response_chosen:
         joining.response = default
     agents = [participant for participant in present if participant.actor.is_agent]
-    # `present` is without the one who joins: two with one agent are a person and the agent.
+    # The agent was alone with one person, and a second person joins; or it was the only agent, and a second agent joins.
     is_second_person_or_agent = len(agents) == 1 and (len(present) == 2 or joining.actor.is_agent)
     if is_second_person_or_agent and agents[0].response == ResponseMode.ALWAYS and not agents[0].is_response_chosen:
         return RowUpdate(agents[0]).set(response=ResponseMode.MENTIONS)

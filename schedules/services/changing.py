@@ -60,8 +60,9 @@ def create_schedule(
 
 @transaction.atomic
 def change_schedule(actor: Actor, schedule_id: UUID, *, revision: int, **changes: Any) -> Schedule:
-    """Change fields of a schedule, or switch it on or off (`is_enabled`). Every change but switching it off, also an empty one,
-    ends a pause and makes the editor its owner, because the schedule works with the rights and budgets of its owner.
+    """Change fields of a schedule, or switch it on or off (`is_enabled`). A call with `is_enabled=False` alone only switches it off.
+    Any other call, also one without changes, ends a pause and makes the actor the owner, because the schedule works with the rights
+    and budgets of its owner.
 
     Raises `NotFound`, `Forbidden`, `Invalid`, and `Conflict` for a stale revision or an agent that cannot be woken.
     """

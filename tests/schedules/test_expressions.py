@@ -62,6 +62,10 @@ def test_a_time_that_the_clock_skips_in_spring_runs_when_the_clock_goes_on():
     assert list_local_times("30 2 * * *", after, count=2) == ["03-29 03:00+0200", "03-30 02:30+0200"]
 
 
+def test_times_that_are_close_on_the_day_of_a_new_clock_only_are_allowed():
+    assert normalize_expression("3 2,3 * * *", "Europe/Berlin", after=datetime(2026, 3, 1, tzinfo=UTC)) == "3 2,3 * * *"
+
+
 def test_a_time_that_the_clock_repeats_in_autumn_runs_once():
     after = datetime(2026, 10, 24, 12, tzinfo=UTC)
     assert list_local_times("30 2 * * *", after, count=2) == ["10-25 02:30+0200", "10-26 02:30+0100"]

@@ -2,6 +2,7 @@
 
 import json
 import resource
+import time
 from collections import Counter
 from typing import Any
 
@@ -548,6 +549,21 @@ def test_a_tool_that_is_off_is_not_changed_by_another_import_of_the_same_documen
     assert import_fares("Other.") == (False, reason, 2, 1)
     # Another definition is a change: it waits for an editor instead of the first one.
     assert import_fares("Third.") == ((False, reason, 2, 1) if is_gone else (False, reason, 3, 2))
+
+
+def test_a_test_that_was_given_up_is_not_made_later(team):
+    tool = add_tool(team, add_server(team))
+    for age, is_made in ((0, True), (jobs.MAX_WAIT_SECONDS + 1, False)):
+        started_at = time.time() - age
+        job = jobs.ToolJob(
+            str(new_id()),
+            "test",
+            str(team.alice.id),
+            started_at=started_at,
+            job_input={"tool_id": str(tool.id), "arguments": {}},
+        )
+        jobs.store_tool_job(team.workspace.id, job)
+        assert (jobs.prepare_tool_job(team.workspace.id, job.id) is not None) == is_made
 
 
 def test_a_tool_is_not_gone_that_a_cut_document_does_not_show(team):

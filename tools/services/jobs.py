@@ -148,9 +148,10 @@ def find_tool_job(workspace_id: UUID, job_id: UUID | str) -> ToolJob | None:
 
 def prepare_tool_job(workspace_id: UUID, job_id: str) -> Callable[[], Coroutine[Any, Any, None]] | None:
     """Mark a waiting job as running, and return the coroutine function that runs it on the worker's event loop. Return null if it
-    is not waiting any more; a test of a tool that was deleted meanwhile is ended here."""
+    is not waiting any more, or if `get_tool_job` has given it up: a tool that writes may have been tested again. A test of a tool
+    that was deleted meanwhile is ended here."""
     job = find_tool_job(workspace_id, job_id)
-    if job is None or job.state != "waiting":
+    if job is None or job.state != "waiting" or time.time() - job.started_at > MAX_WAIT_SECONDS:
         return None
     tool = None
     if job.kind == "test":

@@ -246,14 +246,14 @@ def _prepare_replacement(
     Return an update that raises the revision. Raises `Conflict` (`draft_locked`).
     """
     update = RowUpdate(draft)
-    if draft.is_locked:
-        if not lock or draft.lock_holder_id != actor.id:
-            raise locking.build_locked_error(draft)
-    # A lock that has expired keeps its holder and its waiters until somebody writes, or the sweeper notifies them.
-    elif lock:
-        locking.restart_waitlist(update, actor)
-    else:
-        locking.notify_lock_waiters(draft, actor)
+    if draft.is_locked and not (lock and draft.lock_holder_id == actor.id):
+        raise locking.build_locked_error(draft)
+    if not draft.is_locked:
+        # A lock that has expired keeps its holder and its waiters until somebody writes, or the sweeper notifies them.
+        if lock:
+            locking.restart_waitlist(update, actor)
+        else:
+            locking.notify_lock_waiters(draft, actor)
     locking.call_lock_lost(draft, actor)
     if draft.written != content.as_json():
         locking.save_snapshot(draft, reason)

@@ -60,7 +60,8 @@ function useOpenVersions(workspace: WorkspaceRow): (() => void) | null {
 function focusPane(step: 1 | -1): void {
   const panes = [
     ...document.querySelectorAll<HTMLElement>(
-      `[data-pane=sidebar] a[aria-current], [data-pane=list] [aria-current], [data-pane=log],
+      `[data-pane=sidebar] a[aria-current], [data-pane=list] [aria-current],
+      [data-pane=list]:not(:has([aria-current])) input, [data-pane=log],
       [data-pane=composer] textarea, [data-pane=workshop] [role=tab][aria-selected=true]`,
     ),
   ].filter(pane => pane.offsetParent !== null)

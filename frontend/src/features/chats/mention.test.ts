@@ -64,6 +64,14 @@ describe('a mention by name', () => {
     expect(replaceNamesByHandles('@王佳玲，@Trip', inChat)).toBe('@u-4327cf，@trip')
   })
 
+  it('is replaced once, also if the handle of one is the name of another', () => {
+    const renamed = { ...planner, handle: 'trip' }
+    const other = { ...trip, handle: 'trip-2' }
+    expect(replaceNamesByHandles('@Trip Planner hi', [renamed, other])).toBe('@trip hi')
+    expect(replaceNamesByHandles('@王佳玲@Trip', inChat)).toBe('@u-4327cf @trip')
+    expect(replaceNamesByHandles('@Trip', [])).toBe('@Trip')
+  })
+
   it('is not found in the middle of a word, an email or a URL', () => {
     expect(replaceNamesByHandles('@Tripod mail@Trip me', inChat)).toBe('@Tripod mail@Trip me')
   })

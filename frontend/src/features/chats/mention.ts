@@ -47,14 +47,18 @@ export function replaceNamesByHandles(text: string, actors: readonly ActorRow[])
   const byName = actors
     .filter(actor => actor.name && getMentionName(actors, actor) === actor.name)
     .sort((a, b) => b.name.length - a.name.length)
-  return byName.reduce((done, { name, handle }) => {
-    const end = isUnspaced(name) ? '' : '(?![\\p{L}\\p{N}_-])'
-    const pattern = new RegExp(`(^|[^a-zA-Z0-9_@/.-])@${escapeRegExp(name)}${end}(?=(.?))`, 'giu')
-    return done.replace(pattern, (_, before: string, next: string) => {
-      const isWord = (char: string) => /[\p{L}\p{N}_-]/u.test(char)
-      return `${before}${before && isWord(before) ? ' ' : ''}@${handle}${next && isWord(next) ? ' ' : ''}`
-    })
-  }, text)
+  if (byName.length === 0) return text
+  const names = byName.map(({ name }) => `(${escapeRegExp(name)})${isUnspaced(name) ? '' : '(?![\\p{L}\\p{N}_-])'}`)
+  // All names in one pass: a handle that was written may be the name of another actor.
+  const pattern = new RegExp(`(?<![a-zA-Z0-9_@/.-])@(?:${names.join('|')})`, 'giu')
+  const startsWithWord = /^[\p{L}\p{N}_-]/u
+  const endsWithWord = /[\p{L}\p{N}_-]$/u
+  return text.replace(pattern, (match: string, ...groups: unknown[]) => {
+    const actor = byName[groups.findIndex(name => name !== undefined)]
+    const start = Number(groups[byName.length])
+    const before = endsWithWord.test(text.slice(Math.max(0, start - 2), start)) ? ' ' : ''
+    return `${before}@${actor?.handle}${startsWithWord.test(text.slice(start + match.length)) ? ' ' : ''}`
+  })
 }
 
 /** Returns the text and the caret after the mention is completed. */

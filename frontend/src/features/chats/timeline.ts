@@ -227,7 +227,7 @@ function placeSubAgents(items: readonly Item[], { byCaller }: NestedRows): Item[
     const subAgents = item.kind === 'reply' ? byCaller.get(item.runId) : undefined
     if (item.kind !== 'reply' || !subAgents) return item
     const unplaced = unplacedByCaller.get(item.runId)
-    unplacedByCaller.delete(item.runId) // the first section has them
+    unplacedByCaller.delete(item.runId) // shown in the first section only
     const placed = subAgents.filter(
       subAgent => unplaced?.has(subAgent) || callIds.get(item)?.has(subAgent.metadata.call_id),
     )
