@@ -175,8 +175,8 @@ def _list_model_calls(runs: Iterable[Run]) -> list[Any]:
 
 
 def _list_read_messages(run: Run) -> list[Message]:
-    """Return the messages of others that a run read after the one that woke it, and the `AGENT_WOKEN` messages of its agent. Messages
-    of sub-agents, which have `metadata`, are left out."""
+    """Return the messages of others that a run read after the one that woke it, and the `AGENT_WOKEN` messages of its agent.
+    Messages of sub-agents, which have `metadata`, are left out."""
     if run.parent_id is not None or run.is_compared:
         return []
     is_wake = Q(type="AGENT_WOKEN", payload__target_id=str(run.agent_id))

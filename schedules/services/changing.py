@@ -60,7 +60,7 @@ def create_schedule(
 
 @transaction.atomic
 def change_schedule(actor: Actor, schedule_id: UUID, *, revision: int, **changes: Any) -> Schedule:
-    """Change fields of a schedule, or switch it on or off (`is_enabled`). A call with `is_enabled=False` alone only switches it off.
+    """Change fields of a schedule, or switch it on or off (`is_enabled`). A call with only `is_enabled=False` switches it off.
     Any other call, also one without changes, ends a pause and makes the actor the owner, because the schedule works with the rights
     and budgets of its owner.
 
