@@ -156,7 +156,7 @@ def test_RUN12_a_blank_part_after_complete_arguments_does_not_join_the_next_call
 def test_arguments_that_are_nested_too_deeply_are_not_complete() -> None:
     _, stream = read(
         frames(
-            {"tool_calls": [{"index": 0, "function": {"name": "a", "arguments": "[" * 100_000 + "}"}}]},
+            {"tool_calls": [{"index": 0, "function": {"name": "a", "arguments": "[" * 20_000 + "}"}}]},
             {"tool_calls": [{"index": 0, "function": {"name": "b", "arguments": "{}"}}]},
             finish="tool_calls",
         )
