@@ -87,9 +87,9 @@ def test_an_editor_reads_changes_and_clears_what_an_agent_remembers(
     page.get_by_label("Find a note").fill("")
     row = page.get_by_role("listitem").filter(has_text="children under 2")
     row.get_by_role("button", name="Forget this note").click()
-    expect(row).to_have_count(0)
     undo = page.get_by_role("button", name="Undo").first
     undo.hover()  # A toast stays while the mouse is over it.
+    expect(row).to_have_count(0)
     page.screenshot(path=tmp_path / "forgotten.png")
     undo.click()
     expect(row).to_be_visible()

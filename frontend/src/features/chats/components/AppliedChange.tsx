@@ -1,8 +1,9 @@
-import { Suspense, useState } from 'react'
+import { Suspense, useContext, useState } from 'react'
 import type { SystemMessageRow, SystemPayload } from '@/api'
 import { type PlainTextKey, type Texts, useTexts } from '@/lib/language'
 import { lazy } from '@/ui/lazy'
 import { Skeleton } from '@/ui/Skeleton'
+import { FoldingChoices } from './foldingChoices'
 import { Time } from './MessageParts'
 import systemStyles from './System.module.css'
 
@@ -11,7 +12,8 @@ const ChangedLines = lazy(() => import('./ChangedLines').then(module => ({ defau
 /** The size of the change that was applied, which expands to the changed lines. */
 export function AppliedChange({ row }: { row: SystemMessageRow }) {
   const { t } = useTexts()
-  const [isOpen, setOpen] = useState(false)
+  const choices = useContext(FoldingChoices)
+  const [isOpen, setOpen] = useState(choices.get(row.id) ?? false)
   const about = row.payload
   const label = describeChange(about, t)
   if (!about.spec_id || !about.before_id || label === null) return <Time at={row.created_at} />
@@ -23,7 +25,10 @@ export function AppliedChange({ row }: { row: SystemMessageRow }) {
         className={systemStyles.changed}
         data-opens="change"
         aria-expanded={isOpen}
-        onClick={() => setOpen(!isOpen)}
+        onClick={() => {
+          choices.set(row.id, !isOpen)
+          setOpen(!isOpen)
+        }}
       >
         {label}
       </button>
