@@ -85,7 +85,8 @@ def test_an_editor_reads_changes_and_clears_what_an_agent_remembers(
     page.get_by_label("Find a note").fill("飯店")
     expect(page.get_by_text("children under 2")).to_have_count(0)
     page.get_by_label("Find a note").fill("")
-    row = page.get_by_role("listitem").filter(has_text="children under 2")
+    # In the page: the toast is a list item with that text, too.
+    row = page.get_by_role("main").get_by_role("listitem").filter(has_text="children under 2")
     row.get_by_role("button", name="Forget this note").click()
     undo = page.get_by_role("button", name="Undo").first
     undo.hover()  # A toast stays while the mouse is over it.
