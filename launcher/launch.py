@@ -91,13 +91,13 @@ class Launcher:
                 "web",
                 [sys.executable, "-m", "server.serve"],
                 service_environment | {"ATELIER_SOCKET": str(listener)},
-                inherited=[migrated, listener],
+                pass_fds=[migrated, listener],
             ),
             Service(
                 "worker",
                 [sys.executable, "-m", "celery", "-q", "-A", "config", *WORKER.split()],
                 service_environment,
-                inherited=[migrated],
+                pass_fds=[migrated],
             ),
         ]
         data_folder = next((server.data for server in self._servers if isinstance(server, Postgres)), None)

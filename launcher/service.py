@@ -23,7 +23,7 @@ class Service:
     name: str
     command: Sequence[str]
     environment: Mapping[str, str]
-    inherited: Sequence[int] = ()  # file descriptors
+    pass_fds: Sequence[int] = ()
     child: subprocess.Popen[bytes] | None = None
     _started: float = 0.0
     _delay: float = FIRST_DELAY_SECONDS
@@ -37,7 +37,7 @@ class Service:
             self.command,
             death_signal=signal.SIGKILL,
             env=self.environment,
-            pass_fds=self.inherited,
+            pass_fds=self.pass_fds,
             output=subprocess.PIPE,
         )
         return self.child

@@ -1,6 +1,6 @@
 """Read what runs read and did from the messages of their chats."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 from uuid import UUID
@@ -43,7 +43,8 @@ def read_history_turns(entries: Sequence[HistoryEntry]) -> dict[UUID, list[Histo
     for entry in entries:
         is_read |= Q(chat=entry.chat_id, seq__range=(entry.first_seq, entry.last_seq))
     is_read &= Q(type__in=SPOKEN_TYPES) & ~Q(author=entries[0].agent_id)
-    is_own = Q(run_id__in=[entry.run_id for entry in entries], author=entries[0].agent_id)
+    own_run_ids = {entry.run_id for entry in entries}
+    is_own = Q(run_id__in=own_run_ids, author=entries[0].agent_id)
     is_own &= Q(type__in=("TEXT_MESSAGE", "TOOL_CALL", "TOOL_RESPONSE"))
     found = Message.objects.filter(is_read | is_own, metadata__isnull=True).order_by("chat", "seq")
     rows = list(
@@ -53,7 +54,6 @@ def read_history_turns(entries: Sequence[HistoryEntry]) -> dict[UUID, list[Histo
             "seq",
             "run_id",
             "type",
-            "author_id",
             "author__name",
             Left(KT("payload__text"), MAX_CHARACTERS + 1),
             KT("payload__name"),
@@ -63,28 +63,16 @@ def read_history_turns(entries: Sequence[HistoryEntry]) -> dict[UUID, list[Histo
             KT("payload__is_deleted"),
         )
     )
-    return {entry.id: _build_turns(entry, rows) for entry in entries}
+    return {entry.id: _build_turns(entry, rows, own_run_ids) for entry in entries}
 
 
-def _build_turns(entry: HistoryEntry, rows: Iterable[Sequence[Any]]) -> list[HistoryTurn]:
+def _build_turns(
+    entry: HistoryEntry, rows: Iterable[Sequence[Any]], own_run_ids: Collection[UUID]
+) -> list[HistoryTurn]:
+    """Return the turns of an entry. `own_run_ids`: the runs of its agent, whose texts are no messages of others."""
     turns: list[HistoryTurn] = []
     position_of_call: dict[str, int] = {}
-    for row in rows:
-        (
-            id,
-            chat_id,
-            seq,
-            run_id,
-            type_,
-            author_id,
-            author,
-            text,
-            name,
-            arguments,
-            call_id,
-            answered_call_id,
-            is_deleted,
-        ) = row
+    for id, chat_id, seq, run_id, type_, author, text, name, arguments, call_id, answered_call_id, is_deleted in rows:
         is_own = run_id == entry.run_id
         if chat_id != entry.chat_id or not (is_own or entry.first_seq <= seq <= entry.last_seq):
             continue
@@ -95,7 +83,7 @@ def _build_turns(entry: HistoryEntry, rows: Iterable[Sequence[Any]]) -> list[His
             position = position_of_call[answered_call_id]
             call = turns[position]
             turns[position] = HistoryTurn("call", call.message_id, "", call.text, _cut(text, MAX_RESULT_CHARACTERS))
-        elif type_ in SPOKEN_TYPES and (is_own or author_id != entry.agent_id):
+        elif type_ in SPOKEN_TYPES and (is_own or run_id not in own_run_ids):
             shown = _describe_file(name, is_deleted) if type_ == "FILE_MESSAGE" else _cut(text, MAX_CHARACTERS)
             turns.append(HistoryTurn("answer" if is_own else "message", id, author or "", shown))
     return _keep_newest(turns)
