@@ -17,6 +17,8 @@ ALONE := tests/runs/test_stop_latency.py tests/runs/test_streaming.py tests/runs
 PROPERTIES := tests/api/test_schema_from_outside.py tests/api/test_fuzz.py tests/runs/test_loop_property.py tests/waking/test_waking_property.py \
 	tests/agents/test_draft_property.py tests/agents/test_files.py tests/realtime/test_proof.py \
 	tests/suggestions/test_merge_answer.py tests/memory/test_rights.py
+# Named, because collecting all other files takes each process longer than a test. The order is that of tests/file_order.py.
+SLOW_FILES = $(shell grep -rlE --include='test_*.py' 'pytest\.mark\.(stack|browser)\b' tests)
 LOCK := $(BIN)/uv pip compile --system-certs --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -q
 # Where the machine has no Node the set-up puts one there.
 export PATH := $(CURDIR)/.make/node:$(PATH)
@@ -58,7 +60,7 @@ check-image: dev ## run the steps of the Dockerfile as root without Docker, and 
 	$(BIN)/python -m pytest -v -m image tests/image
 
 test: test-fast ## Python, TypeScript and browser tests, on servers of their own
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "stack or browser"
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "stack or browser" $(SLOW_FILES)
 
 test-fast: dev ## the tests that need neither the running product nor a browser
 	$(BIN)/python -m pytest -n $(WORKERS) -m "not stack and not browser and not image"

@@ -15,6 +15,7 @@ from tests.people import Team, make_team
 from tests.saved_rows import TABLES_OF_MIGRATIONS, SavedRows
 from tests.servers import TEMPLATE
 
+pytest_plugins = ["tests.file_order", "tests.second_attempts"]
 # `make chaos` uses new examples each time; a failure is printed in a form that can be repeated.
 hypothesis.settings.register_profile("chaos", deadline=None, print_blob=True)
 LOOPBACK = ("127.", "localhost", "::1", "0.0.0.0")

@@ -11,6 +11,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 COMMANDS = {
     "pytest",
+    "pytest-rerunfailures",
     "pytest-xdist",
     "pytest-timeout",
     "pytest-django",

@@ -81,10 +81,10 @@ class Worker:
 
 
 def wait_for_a_worker(worker: Worker, seconds: float = 40) -> Worker:
-    """Wait until this worker accepts runs and answers probes. Raises an error with its log otherwise."""
+    """Wait until this worker accepts runs and answers probes. Raises `TimeoutError` with its log otherwise."""
     client, until = build_probe_client(), time.monotonic() + seconds
     while time.monotonic() < until and worker.process.poll() is None:
         if " ready." in worker.log and has_answering_worker(client):
             return worker
         time.sleep(0.1)
-    raise AssertionError(f"The worker is not ready:\n{worker.log[-4000:]}")
+    raise TimeoutError(f"The worker is not ready:\n{worker.log[-4000:]}")

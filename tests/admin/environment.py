@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import Any
 
-from django.apps import apps
 from django.contrib import admin
 from django.db import transaction
 from django.db.models import Model
@@ -20,7 +19,7 @@ from events import audit
 from events.rows import ListingCategory, Role
 from llm import services as llm
 from publishing import services as publishing
-from tests.api.test_rights import OURS
+from tests.api.test_rights import PROJECT_MODELS
 from tests.factories.actors import EmailChangeFactory
 from tests.factories.agents import DraftFactory, DraftSnapshotFactory, LockWaiterFactory
 from tests.factories.approvals import ApprovalFactory
@@ -62,7 +61,7 @@ from workspaces import services as workspaces
 
 NAMES = ("李雷 🦊", "<script>alert('x')</script>", 'O\'Brien "Q" & Co', "{{ 7 }} x-data", "ملاك", "a" * 80)
 CANARY = "sk-CANARY-0123456789abcdef"
-MODELS = [model for model in apps.get_models() if model._meta.app_label in OURS]
+MODELS = PROJECT_MODELS
 
 
 def sign_in_as(person: Actor) -> Client:

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,9 +19,10 @@ from chats import services as chats
 from chats.models import ChatGrant
 from chats.permissions import ChatVerb, get_chat_for
 from common.errors import Forbidden
+from launcher.home import ROOT
 from notifications.models import Notification
 from tests.api.client import Api
-from tests.api.operations import OPERATIONS, PEOPLE, Operation
+from tests.api.operations import OPERATIONS, PEOPLE, Operation, Things
 from tests.factories.workspaces import grant_right
 from tests.people import Team
 from tests.realtime.tab import create_session_key
@@ -28,37 +31,29 @@ from workspaces.grants import list_grantable_permissions
 from workspaces.models import WorkspaceGrant
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
-OURS = (
-    "actors",
-    "agents",
-    "approvals",
-    "chats",
-    "embeddings",
-    "events",
-    "files",
-    "llm",
-    "memory",
-    "notifications",
-    "publishing",
-    "runs",
-    "schedules",
-    "suggestions",
-    "tools",
-    "usage",
-    "webhooks",
-    "workspaces",
-)
+PROJECT_MODELS = [
+    model for app in apps.get_app_configs() if Path(app.path).parent == ROOT for model in app.get_models()
+]
+"""The models of all apps of this project."""
 
 
 def fingerprint() -> list[tuple[str, str]]:
     """Return a hash of the contents of each of our tables."""
-    tables = [model._meta.db_table for model in apps.get_models() if model._meta.app_label in OURS]
+    tables = [model._meta.db_table for model in PROJECT_MODELS]
     queries = (
         f"SELECT '{table}', md5(string_agg(t::text, ' ' ORDER BY t::text)) FROM \"{table}\" t" for table in tables
     )
     with connection.cursor() as cursor:
         cursor.execute(" UNION ALL ".join(queries))
         return sorted(cursor.fetchall())
+
+
+@contextmanager
+def rolled_back() -> Iterator[None]:
+    """Undo in the database what happens in the block."""
+    with transaction.atomic():
+        yield
+        transaction.set_rollback(True)
 
 
 WAYS = ("session", "token")
@@ -98,40 +93,36 @@ def get_expected_status(operation: Operation, who: str, by: str) -> int:
     return 403 if by == "token" and not operation.by_token and who != "nobody" else operation.answers[who]
 
 
-@pytest.mark.parametrize("name", OPERATIONS)
-def test_the_matrix_of_roles_and_actions(team_with_things, name):
-    """EDIT6, SEC1, SEC7: each operation is tried by each person with each way to sign in; a refused request changes nothing."""
-    team, things = team_with_things
+def check_attempts(operation: Operation, things: Things, attempts: list[tuple[Api, int]]) -> None:
+    """Send a request by each client, and compare its status with the expected one, or 2 for any success.
+
+    A refused request changes nothing. Since each attempt is rolled back, the tables are read once before all of them.
+    """
+    before = fingerprint() if any(expected >= 300 for _, expected in attempts) else None
+    for number, (api, expected) in enumerate(attempts):
+        with rolled_back():
+            answer = send_operation(api, operation, things)
+            assert expected in (answer.status_code, answer.status_code // 100), (number, answer.content)
+            if answer.status_code >= 300:
+                assert answer.json()["error"]["code"]
+                assert fingerprint() == before, number
+
+
+def check_roles(team: Team, things: Things, name: str) -> None:
+    """Each person may do what the table says, with each way to sign in."""
     operation = OPERATIONS[name]
     for who in PEOPLE:
-        with transaction.atomic():
+        with rolled_back():
             prepared = dict(things)
             operation.prepare(team, prepared, who)
             # An anonymous client has only one way.
-            for by in WAYS if who != "nobody" else WAYS[:1]:
-                try_operation(team, prepared, operation, who, by)
-            transaction.set_rollback(True)
+            ways = WAYS if who != "nobody" else WAYS[:1]
+            attempts = [(client_for(team, who, by), get_expected_status(operation, who, by)) for by in ways]
+            check_attempts(operation, prepared, attempts)
 
 
-def try_operation(team: Team, things: dict[str, Any], operation: Operation, who: str, by: str) -> None:
-    """Send a request, check its status and that a refused one changed nothing, and roll its changes back."""
-    with transaction.atomic():
-        api = client_for(team, who, by)
-        expected = get_expected_status(operation, who, by)
-        before = None if expected == 2 or 200 <= expected < 300 else fingerprint()
-        answer = send_operation(api, operation, things)
-        allowed = (answer.status_code, answer.status_code // 100)
-        assert expected in allowed, (who, by, answer.content)
-        if answer.status_code >= 300:
-            assert answer.json()["error"]["code"]
-            assert fingerprint() == before, (who, by)
-        transaction.set_rollback(True)
-
-
-@pytest.mark.parametrize("name", [name for name, operation in OPERATIONS.items() if "_id}" in operation.path])
-def test_SEC1_the_objects_of_another_team_look_like_objects_that_do_not_exist(team_with_things, name):
+def check_objects_of_another_team(team: Team, things: Things, name: str) -> None:
     """The status and the body are the same for another team's id and for an id that never existed."""
-    team, things = team_with_things
     operation = OPERATIONS[name]
     operation.prepare(team, things, "charlie")
     nowhere = {key: "019aa0aa-0000-7000-8000-000000000000" if key.endswith("_id") else v for key, v in things.items()}
@@ -140,26 +131,81 @@ def test_SEC1_the_objects_of_another_team_look_like_objects_that_do_not_exist(te
     assert (theirs.status_code, theirs.content) == (nobodys.status_code, nobodys.content)
 
 
+def check_people_outside_the_chat(team: Team, things: Things, name: str) -> None:
+    """A member of the workspace who is not in the chat, editor or suggester, gets the same answer as a stranger."""
+    operation = OPERATIONS[name]
+    operation.prepare(team, things, "charlie")
+    for role in ("editor", "suggester"):
+        is_for_editors = name in THROUGH_A_CHAT - {"restore_version"}
+        refused = 403 if role == "suggester" and is_for_editors else 404
+        with rolled_back():
+            workspaces.join_workspace(team.charlie, team.workspace.id, role=role, invited_by=team.alice)
+            check_attempts(operation, things, [(client_for(team, "charlie", by), refused) for by in WAYS])
+
+
+def check_other_rights_outside_the_chat(team: Team, things: Things, name: str) -> None:
+    """A member outside the chat has the same rights as Bob, who is a suggester, too, except for his own objects."""
+    operation = OPERATIONS[name]
+    operation.prepare(team, things, "charlie")
+    workspaces.join_workspace(team.charlie, team.workspace.id, role="suggester", invited_by=team.alice)
+    expected = {"withdraw_suggestion": 403, "summarize_suggestion": 403}.get(name, operation.answers["bob"])
+    check_attempts(operation, things, [(client_for(team, "charlie"), expected)])
+
+
+def check_agents(team: Team, things: Things, name: str) -> None:
+    """Agents have no session. By a token they take part in their chats; every other operation is refused."""
+    operation = OPERATIONS[name]
+    operation.prepare(team, things, "nobody")
+    session = Api()
+    session.client.force_login(team.robin)
+    is_open = operation.answers["nobody"] != 401
+    attempts = [(session, operation.answers["nobody"])]
+    for scope in ("read", "full"):
+        is_allowed = name in AGENTS_MAY and (scope == "full" or operation.method == "GET")
+        expected = operation.answers["nobody"] if is_open else 2 if is_allowed else 403
+        attempts.append((build_agent_client(team, scope), expected))
+    check_attempts(operation, things, attempts)
+
+
+def build_agent_client(team: Team, scope: str = "full") -> Api:
+    """Return a program with a token of the team's agent."""
+    api = Api()
+    token, api.bearer = actors.create_token(team.alice, name="A program", days=1, scope=scope, agent=team.robin)
+    actors.record_token_use(token)
+    return api
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_SEC1_EDIT6_AGT1_each_operation_is_only_for_those_who_may(team_with_things, name):
+    """EDIT6, SEC1, SEC7, AGT1: each operation is tried by each person with each way to sign in, by people outside the chat, and
+    by agents; a refused request changes nothing."""
+    team, things = team_with_things
+    checks = [check_roles, check_agents]
+    checks.append(check_people_outside_the_chat if is_in_chat(name) else check_other_rights_outside_the_chat)
+    if "_id}" in OPERATIONS[name].path:
+        checks.append(check_objects_of_another_team)
+    for check in checks:
+        with rolled_back():
+            check(team, dict(things), name)
+
+
 def list_id_names(path: str) -> list[str]:
     return re.findall(r"\{(\w+_id)\}", path)
 
 
-@pytest.mark.parametrize(
-    ("name", "swapped"),
-    [(name, key) for name, operation in OPERATIONS.items() for key in list_id_names(operation.path)],
-)
-def test_SEC2_one_foreign_id_in_a_path_gives_404(teams_with_things, name, swapped):
-    """One id of the path at a time is another team's: an editor gets 404."""
+@pytest.mark.parametrize("name", [name for name, operation in OPERATIONS.items() if list_id_names(operation.path)])
+def test_SEC2_one_foreign_id_in_a_path_gives_404(teams_with_things, name):
+    """One id of the path at a time is another team's: an editor gets 404, and so does another team's agent (AGT1)."""
     (team, things), (others, theirs) = teams_with_things
     operation = OPERATIONS[name]
     operation.prepare(team, things, "alice")
-    if swapped == "comparison_id":
+    if "comparison_id" in list_id_names(operation.path):
         operation.prepare(others, theirs, "alice")
     alice = client_for(team, "alice")
-    before = fingerprint()
-    answer = send_operation(alice, operation, {**things, swapped: theirs[swapped]})
-    assert answer.status_code == 404, answer.content
-    assert fingerprint() == before
+    for swapped in list_id_names(operation.path):
+        check_attempts(operation, {**things, swapped: theirs[swapped]}, [(alice, 404)])
+    if name in AGENTS_MAY:
+        check_attempts(operation, things, [(build_agent_client(others), 404)])
 
 
 # --- people who are in the workspace and not in the chat, people with a grant, agents -------------------------------
@@ -174,40 +220,6 @@ def is_in_chat(name: str) -> bool:
         f"{{{key}}}" in path
         for key in ("chat_id", "run_id", "link_id", "file_id", "approval_id", "note_id", "schedule_id")
     )
-
-
-@pytest.mark.parametrize("role", ["editor", "suggester"])
-@pytest.mark.parametrize("name", [name for name in OPERATIONS if is_in_chat(name)])
-def test_EDIT6_only_participants_of_a_chat_see_it_and_its_contents(team_with_things, name, role):
-    """A member of the workspace who is not in the chat, editor or suggester, gets the same answer as a stranger."""
-    team, things = team_with_things
-    operation = OPERATIONS[name]
-    operation.prepare(team, things, "charlie")
-    workspaces.join_workspace(team.charlie, team.workspace.id, role=role, invited_by=team.alice)
-    for by in WAYS:
-        with transaction.atomic():
-            api = client_for(team, "charlie", by)
-            before = fingerprint()
-            answer = send_operation(api, operation, things)
-            is_for_editors = name in THROUGH_A_CHAT - {"restore_version"}
-            refused = 403 if role == "suggester" and is_for_editors else 404
-            assert answer.status_code == refused, answer.content
-            assert fingerprint() == before
-            transaction.set_rollback(True)
-
-
-@pytest.mark.parametrize("name", [name for name in OPERATIONS if not is_in_chat(name)])
-def test_EDIT6_a_member_outside_the_chat_has_the_other_rights_of_their_role(team_with_things, name):
-    """The same rights as Bob's, who is a suggester, too, except for his own objects."""
-    team, things = team_with_things
-    operation = OPERATIONS[name]
-    operation.prepare(team, things, "charlie")
-    workspaces.join_workspace(team.charlie, team.workspace.id, role="suggester", invited_by=team.alice)
-    with transaction.atomic():
-        answer = send_operation(client_for(team, "charlie"), operation, things)
-        wanted = {"withdraw_suggestion": 403, "summarize_suggestion": 403}.get(name, operation.answers["bob"])
-        assert wanted in (answer.status_code, answer.status_code // 100), answer.content
-        transaction.set_rollback(True)
 
 
 AGENTS_MAY = {
@@ -225,46 +237,6 @@ AGENTS_MAY = {
     "list_wakes",
 }
 """The operations of an agent's API token."""
-
-
-@pytest.mark.parametrize("name", OPERATIONS)
-def test_AGT1_an_agent_may_do_by_its_token_only_what_the_list_says(team_with_things, name):
-    """Agents have no session. By a token they take part in their chats; every other operation is refused and changes nothing."""
-    team, things = team_with_things
-    operation = OPERATIONS[name]
-    operation.prepare(team, things, "nobody")
-    session, token, reader = Api(), Api(), Api()
-    session.client.force_login(team.robin)
-    for api, scope in ((token, "full"), (reader, "read")):
-        made, api.bearer = actors.create_token(team.alice, name="A program", days=1, scope=scope, agent=team.robin)
-        actors.record_token_use(made)
-    is_open = operation.answers["nobody"] != 401
-    for api in (session, reader, token):
-        before = fingerprint()
-        answer = send_operation(api, operation, things)
-        wanted = 2 if name in AGENTS_MAY else 403
-        if api is reader and operation.method != "GET":
-            wanted = 403
-        if is_open or api is session:
-            wanted = operation.answers["nobody"]
-        assert wanted in (answer.status_code, answer.status_code // 100), answer.content
-        if answer.status_code >= 300:
-            assert fingerprint() == before
-
-
-@pytest.mark.parametrize("name", sorted(AGENTS_MAY))
-def test_AGT1_the_token_of_another_workspaces_agent_finds_nothing(teams_with_things, name):
-    (team, things), (others, _) = teams_with_things
-    operation = OPERATIONS[name]
-    if "{" not in operation.path:
-        return
-    stranger = Api()
-    made, stranger.bearer = actors.create_token(others.alice, name="A program", days=1, agent=others.robin)
-    actors.record_token_use(made)
-    before = fingerprint()
-    answer = send_operation(stranger, operation, things)
-    assert answer.status_code == 404, answer.content
-    assert fingerprint() == before
 
 
 GRANTS: dict[str, set[str]] = {

@@ -90,14 +90,14 @@ class RunEnvironment:
         self.submit_queued_runs(approval.chat)
 
     def wait(self, condition: Callable[[], Any], seconds: float = 10) -> Any:
-        """Wait until the function returns a true value, and return that."""
+        """Wait until the function returns a true value, and return that. Raises `TimeoutError` with the runs."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             if found := condition():
                 return found
             time.sleep(0.01)
         states = list(Run.objects.values_list("state", "attempt", "crashes", "error_code", "error"))
-        raise AssertionError(f"It did not come true within {seconds} s. Runs: {states}")
+        raise TimeoutError(f"It did not come true within {seconds} s. Runs: {states}")
 
     def log(self, *types: str) -> list[Message]:
         """Return the log of the chat, without the first system messages."""

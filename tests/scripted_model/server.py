@@ -215,13 +215,13 @@ class ScriptedModel:
         self.desk.requests.clear()
 
     def wait_until_left(self, number: int = -1, seconds: float = 5.0) -> Recorded:
-        """Wait until the client of a request has disconnected, and return the request."""
+        """Wait until the client of a request has disconnected, and return the request. Raises `TimeoutError`."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             if self.requests and self.requests[number].left_at is not None:
                 return self.requests[number]
             time.sleep(0.005)
-        raise AssertionError("The caller is still connected.")
+        raise TimeoutError("The caller is still connected.")
 
     def __enter__(self) -> "ScriptedModel":
         self._thread.start()

@@ -91,10 +91,11 @@ class Person:
 
 
 def get_box(locator: Locator) -> FloatRect:
-    """Return where an element is shown. It is asked again while React replaces the element."""
+    """Return where an element is shown. It is asked again while React replaces the element. Raises `TimeoutError`."""
     until = time.monotonic() + PATIENCE
     while (box := locator.bounding_box()) is None:
-        assert time.monotonic() < until, "It is not shown."
+        if time.monotonic() > until:
+            raise TimeoutError("It is not shown.")
     return box
 
 

@@ -48,7 +48,7 @@ def wait(condition: Callable[[], Any], seconds: float = 40) -> Any:
         if found := condition():
             return found
         time.sleep(0.05)
-    raise AssertionError("It did not come true.")
+    raise TimeoutError("It did not come true.")
 
 
 def list_answers(person: Integrator) -> list[dict[str, Any]]:

@@ -16,7 +16,8 @@ pytestmark = pytest.mark.stack
 def wait_for(wanted, seconds=30):
     deadline = time.monotonic() + seconds
     while not (found := wanted()):
-        assert time.monotonic() < deadline, "it did not come"
+        if time.monotonic() > deadline:
+            raise TimeoutError("It did not come.")
         time.sleep(0.05)
     return found
 
