@@ -5,6 +5,7 @@ import type { ActorRow, MessageRow } from '@/api'
 import { buildChatContext, emptyPart as part, nothingUnread as reading } from '@/testing/chatContext'
 import { type MessageChange, messageRow, systemRow } from '@/testing/rows'
 import { markdown } from '@/ui/prose/parse'
+import type { Target } from '../scrollToMessage'
 import { buildItems } from '../timeline'
 import { ChatContext } from './ChatContext'
 import { Timeline } from './Timeline'
@@ -15,9 +16,9 @@ const context = buildChatContext()
 const row = (seq: number, more: MessageChange = {}) =>
   messageRow(seq, { author_id: 'bob', payload: { text: `text ${seq}` }, ...more })
 
-const log = (messages: readonly MessageRow[], value = context) => {
+const log = (messages: readonly MessageRow[], value = context, target: Target | null = null) => {
   const items = buildItems({ messages, unsent: [], active: [], unreadAfter: null, me: 'alice' })
-  const props = { items, messages, part, reading, target: null, goTo: noop, ref: null }
+  const props = { items, messages, part, reading, target, goTo: noop, ref: null }
   return (
     <ChatContext value={value}>
       <div style={{ display: 'grid', height: '600px' }}>
@@ -87,6 +88,16 @@ it('keeps the focus on a message that is scrolled out of view', async () => {
   await expect.element(screen.getByText('text 1', { exact: true })).toBeVisible()
   expect(document.activeElement).toBe(message)
   expect(message?.isConnected).toBe(true)
+})
+
+it('marks the message that was reached as the current one until another is reached', async () => {
+  const screen = await show(many)
+  const current = () => [...screen.container.querySelectorAll('[aria-current]')].map(element => element.textContent)
+  await screen.rerender(log(many, context, { id: 'm3', number: 1 }))
+  await expect.poll(current).toEqual([expect.stringMatching(/text 3$/)])
+  expect(document.activeElement?.textContent).toMatch(/text 3$/)
+  await screen.rerender(log(many, context, { id: 'm5', number: 2 }))
+  await expect.poll(current).toEqual([expect.stringMatching(/text 5$/)])
 })
 
 it('does not parse messages again when another one arrives', async () => {

@@ -200,7 +200,14 @@ function showMessage(log: HTMLElement, virtual: VirtualizerHandle | null, index:
   const selector = `[data-message="${CSS.escape(id)}"],[data-part="${CSS.escape(id)}"]`
   const find = () => log.querySelector(selector)?.closest<HTMLElement>('[data-message]')
   // Wait two animation frames, because a dialog that was just closed restores the focus first.
-  requestAnimationFrame(() => requestAnimationFrame(() => runWhenRendered(find, flash)))
+  requestAnimationFrame(() => requestAnimationFrame(() => runWhenRendered(find, message => mark(log, message))))
+}
+
+/** Focuses the message that was searched or linked, and marks it as the current one, until another one is. */
+function mark(log: HTMLElement, message: HTMLElement): void {
+  for (const before of log.querySelectorAll('[data-message][aria-current]')) before.removeAttribute('aria-current')
+  message.setAttribute('aria-current', 'true')
+  message.focus({ preventScroll: true })
 }
 
 interface VisibleTracking {
@@ -358,10 +365,4 @@ function useRenderAtMidnight(): void {
 function NewMessagesDivider() {
   const { t } = useTexts()
   return <div className={cx(styles.day, styles.new)}>{t('newMessagesBelow')}</div>
-}
-
-function flash(message: HTMLElement): void {
-  message.focus({ preventScroll: true })
-  message.dataset['flash'] = ''
-  setTimeout(() => delete message.dataset['flash'], 1_600)
 }
