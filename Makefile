@@ -16,7 +16,7 @@ SCENARIOS := tests/runs/test_crash.py tests/runs/test_redelivered_calls.py tests
 ALONE := tests/runs/test_stop_latency.py tests/runs/test_streaming.py tests/runs/test_connections.py
 PROPERTIES := tests/api/test_schema_from_outside.py tests/api/test_fuzz.py tests/runs/test_loop_property.py tests/waking/test_waking_property.py \
 	tests/agents/test_draft_property.py tests/agents/test_files.py tests/realtime/test_proof.py \
-	tests/suggestions/test_merge_answer.py tests/memory/test_rights.py
+	tests/suggestions/test_merge_answer.py tests/memory/test_rights.py tests/admin/test_pages.py
 # Named, because collecting all other files takes each process longer than a test. The order is that of tests/file_order.py.
 SLOW_FILES = $(shell grep -rlE --include='test_*.py' 'pytest\.mark\.(stack|browser)\b' tests)
 LOCK := $(BIN)/uv pip compile --system-certs --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -q

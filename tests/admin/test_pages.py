@@ -22,6 +22,7 @@ from tests.admin.environment import (
     list_action_names,
     list_links,
 )
+from tests.chaos import IS_CHAOS
 
 every_table = pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
 
@@ -36,15 +37,18 @@ def open_page(client, path, query=None):
     return html
 
 
+def get_kind(parameter):
+    """Return the lookup of a filter, or "o" for an order. In `make chaos`: the filter itself, or the columns of the order."""
+    if IS_CHAOS:
+        return re.sub(r"^(?!o=)(\w+)=.*|-", r"\1", parameter)
+    name = parameter.partition("=")[0]
+    return name.partition("__")[2] or name
+
+
 def select_one_of_each(addresses):
-    """Return one link for each filter of a list, and one for each column by which it can be sorted."""
+    """Return one link for each kind of filter and order of a list."""
     filtered = (address for address in addresses if address.startswith("?"))
-    return sorted(
-        {
-            "&".join(sorted(re.sub(r"^(?!o=)(\w+)=.*|-", r"\1", one) for one in address[1:].split("&"))): address
-            for address in filtered
-        }.values()
-    )
+    return sorted({"&".join(sorted(map(get_kind, one[1:].split("&")))): one for one in filtered}.values())
 
 
 @every_table
@@ -53,7 +57,8 @@ def test_every_page_of_every_table_opens(filled_environment, without_navigation,
     assert admin.site.is_registered(model)
     for address in select_one_of_each(list_links(open_page(client, build_path(model)))):
         open_page(client, build_path(model) + address)
-    for term in ("李", "'\"<%s{{", str(filled_environment.team.alice.id)):
+    terms = ("'\"<%s{{", "李", str(filled_environment.team.alice.id))
+    for term in terms if IS_CHAOS else terms[:1]:
         open_page(client, build_path(model), {"q": term})
     rows = model.objects.order_by("-pk")[:3]
     assert rows
