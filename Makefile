@@ -34,8 +34,8 @@ help: ## what there is
 run: ## set up what is missing, start everything, print the address
 	@exec $(PYTHON) launcher/bootstrap.py run
 
-operator: ## make an operator of the running installation: make operator EMAIL=you@example.org
-	@$(BIN)/python -m launcher.manage createsuperuser --email $(EMAIL)
+operator: ## make somebody an operator of the running installation: make operator EMAIL=you@example.org
+	@$(BIN)/python -m launcher.manage make_operator "$(EMAIL)"
 
 reset-link: ## a link by which somebody sets a new password: make reset-link EMAIL=them@example.org
 	@$(BIN)/python -m launcher.manage reset_link $(EMAIL)

@@ -30,8 +30,8 @@ class AgentStatus(models.TextChoices):
 class Actors(BaseUserManager["Actor"]):
     """The manager of all people and agents."""
 
-    def create_superuser(self, email: str, password: str, **fields: Any) -> "Actor":
-        """Create a superuser, for `manage.py createsuperuser`."""
+    def create_superuser(self, email: str, password: str | None, **fields: Any) -> "Actor":
+        """Create a superuser, who cannot sign in without a password."""
         name = fields.pop("name", email.partition("@")[0])
         handle = fields.pop("handle", None) or f"operator-{Actor.objects.filter(is_superuser=True).count() + 1}"
         person = Actor(

@@ -11,6 +11,7 @@ from actors.services.passwords import (
 from actors.services.people import (
     activate_person,
     deactivate_person,
+    make_superuser,
     resume_agent,
     set_access_level,
     suspend_agent,
@@ -36,6 +37,7 @@ __all__ = [
     "end_viewing",
     "end_viewings_of",
     "enqueue_reset_link",
+    "make_superuser",
     "record_token_use",
     "resume_agent",
     "revoke_token",

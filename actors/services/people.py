@@ -3,17 +3,19 @@
 from uuid import UUID
 
 from django.contrib.auth.models import Group
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
 from django.db import transaction
 from django.utils.translation import gettext
 
 from actors.hooks import account_closed, profile_changed
-from actors.models import Actor, AgentStatus
+from actors.models import Actor, AgentStatus, Kind
 from actors.operators import Level, check_may_manage
 from actors.services.sessions import end_sessions_as_operator
 from actors.services.tokens import revoke_tokens, revoke_tokens_of_maker
 from actors.services.viewings import end_viewings_of
 from common.errors import Forbidden, Invalid
-from common.handles import check_handle, normalize_handle
+from common.handles import check_handle, find_free_handle, normalize_handle
 from common.operators import get_for_operator
 from common.text import normalize_name
 from events import audit
@@ -115,6 +117,35 @@ def set_access_level(operator: Actor, person: Actor, *, level: str) -> None:
         raise Invalid(gettext("Only people can become operators."))
     if person.pk == operator.pk:
         raise Invalid(gettext("You cannot change what you may do yourself."))
+    _write_access_level(operator, person, level)
+
+
+@transaction.atomic
+def make_superuser(email: str) -> tuple[Actor, bool]:
+    """Make the person with this email a superuser, and return them and whether their account is new.
+
+    `manage.py make_operator` calls it, so no operator is asked. A new account has no password (see `create_reset_link`). Raises
+    `Invalid` if the text is no email address, or the account is closed.
+    """
+    person = Actor.people.filter(email__iexact=email).first()
+    if person is not None:
+        if not person.is_active:
+            raise Invalid("The account with this email is closed. Another operator can open it in the admin.")
+        if not person.is_superuser:
+            _write_access_level(None, person, Level.SUPERUSER)
+        return person, False
+
+    try:
+        validate_email(email)
+    except ValidationError as error:
+        raise Invalid("This is not an email address.") from error
+    handle = find_free_handle(email.partition("@")[0], Actor.objects.filter(kind=Kind.HUMAN))
+    person = Actor.people.create_superuser(email, None, handle=handle)
+    audit.record(None, "person.level_set", object_id=person.id, level=Level.SUPERUSER)
+    return person, True
+
+
+def _write_access_level(operator: Actor | None, person: Actor, level: str) -> None:
     is_staff, is_superuser = level != Level.NO_ACCESS, level == Level.SUPERUSER
     Actor.objects.filter(pk=person.pk).update(is_staff=is_staff, is_superuser=is_superuser)
     groups = [Group.objects.get_or_create(name=level)[0]] if level in (Level.READER, Level.OPERATOR) else []

@@ -71,10 +71,10 @@ def end_viewing(operator: Actor, viewing_id: UUID) -> Viewing:
 
 
 @transaction.atomic
-def end_viewings_of(person: Actor, actor: Actor) -> None:
+def end_viewings_of(person: Actor, actor: Actor | None) -> None:
     """End the viewings that a person has started as an operator, and those in which another operator views as the person.
 
-    `actor` is stored as the person who ended them (`ended_by`).
+    `actor` is stored as the person who ended them (`ended_by`); null for a command.
     """
     _end_viewings(Q(operator=person) | Q(person=person), actor)
 

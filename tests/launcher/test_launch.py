@@ -313,20 +313,22 @@ def test_a_waiting_connection_is_served_after_the_web_process_was_killed(stack: 
         assert connection.recv(100).startswith(b"HTTP/1.1 200")
 
 
-def test_an_operator_can_be_created_on_the_running_installation() -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "launcher.manage",
-        "createsuperuser",
-        "--noinput",
-        "--email",
-        "op@example.org",
-    ]
+def test_make_operator_works_without_a_terminal_and_fails_loudly() -> None:
+    def make_operator(email: str, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+        command = ["make", "operator", f"EMAIL={email}"]
+        return subprocess.run(
+            command, env=environment, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+        )
+
     with Stack(is_migrated=True) as stack:
-        environment = stack.environment | {"DJANGO_SUPERUSER_PASSWORD": "a long enough password"}
-        made = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=False)
-        assert "Superuser created successfully" in made.stdout, made.stderr
-    refused = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert refused.returncode == 1
-    assert "does not run here" in refused.stderr
+        made = make_operator("op@example.org", stack.environment)
+        assert made.returncode == 0, made.stderr
+        assert f"http://localhost:{stack.port}/reset-password/" in made.stdout
+        again = make_operator("op@example.org", stack.environment)
+        assert (again.returncode, "is an operator now" in again.stdout) == (0, True)
+        refused = [make_operator(email, stack.environment) for email in ("", "no address")]
+        assert all(answer.returncode and "not an email address" in answer.stderr for answer in refused)
+        environment = stack.environment
+    stopped = make_operator("op@example.org", environment)
+    assert stopped.returncode
+    assert "does not run here" in stopped.stderr
