@@ -10,19 +10,19 @@ from common.secrets import DecryptionFailed, is_under_newest_key, reencrypt
 
 
 def rotate_keys(*, batch: int = 200) -> Iterator[tuple[int, int]]:
-    """Encrypt all stored secrets with the newest of `SECRET_KEYS` (SEC18): the column that each table names as its
-    `ENCRYPTED_COLUMN`.
+    """Encrypt all stored secrets with the newest of `SECRET_KEYS` (SEC18): all columns whose names begin with `encrypted_`.
 
     Yield after each batch the number of secrets that were encrypted, and of those that none of `SECRET_KEYS` decrypts. Secrets
     that the newest of `SECRET_KEYS` decrypts are skipped, so the rotation can be interrupted and repeated. A secret that is set
     during the rotation is not overwritten.
     """
     for table in apps.get_models():
-        if column := getattr(table, "ENCRYPTED_COLUMN", ""):
-            yield from _rotate_keys_of_table(table, column, batch)
+        for field in table._meta.concrete_fields:
+            if field.name.startswith("encrypted_") and not table._meta.proxy:
+                yield from _rotate_keys_of_column(table, field.name, batch)
 
 
-def _rotate_keys_of_table(table: type[models.Model], column: str, batch: int) -> Iterator[tuple[int, int]]:
+def _rotate_keys_of_column(table: type[models.Model], column: str, batch: int) -> Iterator[tuple[int, int]]:
     after: UUID | None = None
     while True:
         rows = table._default_manager.exclude(**{column: ""}).order_by("pk")

@@ -29,7 +29,6 @@ class ModelSettings(WithRevision):
     """
 
     PURPOSE = "model-key"
-    ENCRYPTED_COLUMN = "encrypted_key"
 
     provider = models.CharField(_("provider"), max_length=24, choices=list_provider_choices)
     api_base = models.CharField(_("api base"), max_length=400, blank=True, default="")

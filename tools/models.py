@@ -26,7 +26,6 @@ class ToolServer(Identified, WithRevision):
     """
 
     PURPOSE = "tool-credential"
-    ENCRYPTED_COLUMN = "encrypted_credential"
 
     workspace = models.ForeignKey(
         Workspace, verbose_name=_("workspace"), on_delete=models.CASCADE, related_name="tool_servers"
@@ -70,7 +69,6 @@ class ServerAuthorization(Identified):
     """
 
     PURPOSE = "tool-authorization"
-    ENCRYPTED_COLUMN = "encrypted_secrets"
 
     server = models.OneToOneField(
         ToolServer, verbose_name=_("server"), on_delete=models.CASCADE, related_name="authorization"

@@ -4,18 +4,23 @@ from io import StringIO
 
 import pytest
 from cryptography.fernet import Fernet
+from django.apps import apps
 from django.core.management import CommandError, call_command
 
+from actors.models import Actor
 from common import key_rotation
 from common.errors import Code, Invalid
 from common.key_rotation import rotate_keys
 from common.secrets import DecryptionFailed, Secret, decrypt_for, encrypt_for
+from embeddings.models import EmbeddingModel
 from llm import services as llm
 from llm.endpoints import get_endpoint
 from llm.models import LLMProfile
-from tests.people import make_person
+from tests.factories.embeddings import EmbeddingModelFactory
+from tests.people import make_agent, make_person
 from tools.credentials import decrypt_credential, encrypt_credential
 from tools.models import ServerAuthorization, ToolServer
+from webhooks.models import Webhook
 from workspaces import services as workspaces
 from workspaces.models import Credential
 
@@ -59,21 +64,74 @@ def test_after_a_rotation_the_newest_key_decrypts_all(stored, settings):
     assert set(Credential.objects.values_list("revision", flat=True)) == {1}
 
 
-def test_credentials_of_servers_of_tools_are_rotated_too(stored, settings):
-    settings.SECRET_KEYS = [OLD]
-    server = ToolServer(workspace=stored[0], kind="mcp", name="Mail room", auth="bearer")
-    server.encrypted_credential = encrypt_credential(server, Secret("tok-1234"))
+def store_tool_server(workspace):
+    server = ToolServer(workspace=workspace, kind="mcp", name="Mail room", auth="bearer")
+    server.encrypted_credential = encrypt_credential(server, Secret("secret"))
     server.save()
-    sealed = encrypt_for(Secret("{}"), owner=str(server.pk), purpose=ServerAuthorization.PURPOSE)
-    authorization = ServerAuthorization.objects.create(server=server, authorization_server={}, encrypted_secrets=sealed)
+    return server
+
+
+def store_authorization(workspace):
+    server = store_tool_server(workspace)
+    stored = encrypt_for(Secret("secret"), owner=str(server.pk), purpose=ServerAuthorization.PURPOSE)
+    return ServerAuthorization.objects.create(server=server, authorization_server={}, encrypted_secrets=stored)
+
+
+def read_authorization(row):
+    return decrypt_for(row.encrypted_secrets, owner=str(row.server_id), purpose=ServerAuthorization.PURPOSE)
+
+
+def store_webhook(workspace):
+    webhook = Webhook(agent=make_agent(workspace, Actor.people.get(handle="dora"), "Ember"), url="https://example.org/")
+    webhook.set_secret(Secret("secret"))
+    webhook.save()
+    return webhook
+
+
+def store_llm_profile(workspace):
+    person = Actor.people.get(handle="dora")
+    return llm.set_llm_profile(person, provider="openai", default_model="gpt", revision=0, key=Secret("secret"))
+
+
+def store_embedding_model(workspace):
+    row = EmbeddingModelFactory.build(workspace=workspace)
+    row.encrypted_key = encrypt_for(Secret("secret"), owner=str(row.owner_id), purpose=row.PURPOSE)
+    row.save()
+    return row
+
+
+def store_workspace_model(workspace):
+    person = Actor.people.get(handle="dora")
+    fields = {"provider": "openai", "default_model": "gpt", "revision": 0, "key": Secret("secret")}
+    return workspaces.set_model(person, workspaces.create_workspace(person, name="Other").id, **fields)
+
+
+# How to store a secret in each encrypted column, and how to read it.
+COLUMNS = {
+    "workspaces.Credential.encrypted_key": (store_workspace_model, Credential.decrypt_key),
+    "llm.LLMProfile.encrypted_key": (store_llm_profile, LLMProfile.decrypt_key),
+    "embeddings.EmbeddingModel.encrypted_key": (store_embedding_model, EmbeddingModel.decrypt_key),
+    "tools.ToolServer.encrypted_credential": (store_tool_server, decrypt_credential),
+    "tools.ServerAuthorization.encrypted_secrets": (store_authorization, read_authorization),
+    "webhooks.Webhook.encrypted_secret": (store_webhook, Webhook.get_secret),
+}
+
+
+def test_every_encrypted_column_is_tested_here():
+    """A column that stores a secret has `encrypted` in its name."""
+    fields = [field for table in apps.get_models() for field in table._meta.concrete_fields]
+    assert {f"{field.model._meta.label}.{field.name}" for field in fields if "encrypted" in field.name} == set(COLUMNS)
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+def test_SEC18_each_secret_can_be_read_after_the_old_key_was_removed(stored, settings, column):
+    store, read = COLUMNS[column]
+    settings.SECRET_KEYS = [OLD]
+    row = store(stored[0])
     settings.SECRET_KEYS = [NEW, OLD]
     rotate()
     settings.SECRET_KEYS = [NEW]
-    server.refresh_from_db()
-    authorization.refresh_from_db()
-    assert decrypt_credential(server).reveal() == "tok-1234"
-    opened = decrypt_for(authorization.encrypted_secrets, owner=str(server.pk), purpose=ServerAuthorization.PURPOSE)
-    assert opened.reveal() == "{}"
+    assert read(type(row).objects.get(pk=row.pk)).reveal() == "secret"
 
 
 def test_an_interrupted_rotation_continues(stored, settings):
@@ -109,12 +167,3 @@ def test_an_undecryptable_key_is_reported_and_the_others_are_rotated(stored, set
         keys_of([stored[2]])
     assert refused.value.code == Code.MODEL_UNUSABLE
     assert isinstance(refused.value.__cause__, DecryptionFailed)
-
-
-def test_the_keys_of_peoples_own_models_are_rotated_too(stored, settings):
-    settings.SECRET_KEYS = [OLD]
-    llm.set_llm_profile(make_person("Erin"), provider="openai", default_model="gpt", revision=0, key=Secret("sk-own"))
-    settings.SECRET_KEYS = [NEW, OLD]
-    rotate()
-    settings.SECRET_KEYS = [NEW]
-    assert LLMProfile.objects.get().decrypt_key().reveal() == "sk-own"
