@@ -11,9 +11,13 @@ from common.prepared_query import PreparedQuery, is_any_of
 from events.rows import NotificationKind
 from notifications.models import Notification
 
-TYPES_READ_IN_CHATS = (NotificationKind.MENTION.value, NotificationKind.CHAT_INVITATION.value)
-"""The types of notifications that are marked as read when the person reads the chat: a mention when they read the message with it,
-an invitation when they read any message."""
+TYPES_READ_IN_CHATS = (
+    NotificationKind.MENTION.value,
+    NotificationKind.CHAT_INVITATION.value,
+    NotificationKind.RUN_FAILED.value,
+)
+"""The types of notifications that are marked as read when the person reads the chat: a mention or a failed run when they read the
+message about it, an invitation when they read any message."""
 
 
 def _query_unread_in_chats(people: list[UUID], chats: list[UUID]) -> QuerySet[Notification, tuple[Any, ...]]:

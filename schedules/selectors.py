@@ -8,9 +8,11 @@ from django.db.models import QuerySet
 
 from actors.models import Actor
 from agents.permissions import AgentVerb, get_agent_for
+from chats.models import Message
 from chats.permissions import ChatVerb, compute_chat_verbs, list_readable_chats
 from chats.selectors import load_titles
 from events.rows import ScheduleRow
+from runs.models import Run
 from schedules.models import Schedule, ScheduledTime
 from workspaces.models import Workspace
 
@@ -21,6 +23,13 @@ def list_schedules(actor: Actor, agent_id: UUID) -> list[ScheduleRow]:
     chats = {chat.pk: chat for chat in list_readable_chats(actor).filter(schedules__agent=agent).distinct()}
     found = Schedule.objects.filter(agent=agent, chat__in=chats).select_related("chat", "owner").order_by("pk")
     return build_rows(actor, list(found), [id for id, chat in chats.items() if can_change_schedules(chat)])
+
+
+def find_schedule_of_run(run: Run) -> Schedule | None:
+    """Return the schedule that has started a run, or null."""
+    messages = Message.objects.filter(pk__in=[run.trigger_id, *run.answered_ids], type="AGENT_WOKEN")
+    ids = [payload["schedule_id"] for payload in messages.values_list("payload", flat=True) if payload["schedule_id"]]
+    return Schedule.objects.filter(pk__in=ids).select_related("agent").first() if ids else None
 
 
 def can_change_schedules(chat: Any) -> bool:

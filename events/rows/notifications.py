@@ -33,6 +33,8 @@ class NotificationKind(models.TextChoices):
     TOOLS_CHANGED = "tools_changed", _("tools changed by their server")
     WEBHOOK_DISABLED = "webhook_disabled", _("webhook switched off")
     SCHEDULE_PAUSED = "schedule_paused", _("schedule paused")
+    SCHEDULE_FAILED = "schedule_failed", _("schedule failed")
+    RUN_FAILED = "run_failed", _("run failed")
     WORKSPACE_DELETED = "workspace_deleted", _("workspace deleted")
 
 

@@ -12,6 +12,7 @@ from approvals.models import Approval
 from approvals.selectors import list_asked_people
 from chats.models import Chat, ChatActor, Message
 from chats.services.messages import MENTION
+from common.clock import now
 from common.ids import new_id
 from common.providers import get_provider
 from embeddings.models import EmbeddingModel
@@ -19,7 +20,9 @@ from events.rows import MergeMethod, MergeState, Role
 from notifications.models import Notification
 from notifications.services.notifying import notify, notify_in_workspaces
 from publishing.models import Listing
+from runs.models import Run
 from schedules.models import Schedule
+from schedules.selectors import find_schedule_of_run
 from suggestions.hooks import SuggestionChange
 from suggestions.models import Merge, Suggestion
 from tools.models import WorkspaceTool
@@ -124,12 +127,25 @@ def notify_webhook_disabled(agent: Actor, host: str) -> None:
 
 def notify_schedule_paused(schedule: Schedule, actor: Actor | None) -> None:
     """Notify the owner of a schedule, and the editors in its chat, that it is paused."""
+    _notify_about_schedule(
+        schedule, event=_build_event_key("schedule_paused", new_id()), type="schedule_paused", actor=actor
+    )
+
+
+def notify_schedule_failed(schedule: Schedule) -> None:
+    """Notify the owner of a schedule, and the editors in its chat, once a day that it could not be fired, or that its run has
+    failed."""
+    event = _build_event_key("schedule_failed", schedule.id, now().date())
+    _notify_about_schedule(schedule, event=event, type="schedule_failed", actor=None)
+
+
+def _notify_about_schedule(schedule: Schedule, *, event: str, type: str, actor: Actor | None) -> None:
     present = ChatActor.objects.filter(chat=schedule.chat_id, ended_at=None).values("actor")
     editors = Membership.objects.filter(workspace=schedule.workspace_id, role=Role.EDITOR, actor__in=present)
     notify(
         [schedule.owner_id, *editors.values_list("actor_id", flat=True)],
-        event=_build_event_key("schedule_paused", new_id()),
-        type="schedule_paused",
+        event=event,
+        type=type,
         workspace_id=schedule.workspace_id,
         actor=actor,
         agent_name=schedule.agent.name,
@@ -137,6 +153,27 @@ def notify_schedule_paused(schedule: Schedule, actor: Actor | None) -> None:
         agent_id=schedule.agent_id,
         excerpt=_build_excerpt(schedule.name),
     )
+
+
+def notify_run_failed(run: Run, message: Message) -> None:
+    """Notify the person whom a run works for that it has failed, once a day for each agent and chat. Of the run of a schedule,
+    those are notified who are notified of the schedule."""
+    if schedule := find_schedule_of_run(run):
+        notify_schedule_failed(schedule)
+    elif run.on_behalf_of_id is not None:
+        notify(
+            [run.on_behalf_of_id],
+            # The day by its number: the key has at most 80 characters.
+            event=_build_event_key("failed", run.get_chat_id(), run.agent_id, now().date().toordinal()),
+            type="run_failed",
+            workspace_id=run.workspace_id,
+            actor=None,
+            agent_name=run.agent.name,
+            chat_id=run.chat_id,
+            agent_id=run.agent_id,
+            message_id=message.id,
+            excerpt=run.error_code,
+        )
 
 
 def notify_model_changed(credential: Credential | EmbeddingModel, actor: Actor) -> None:

@@ -31,6 +31,7 @@ from llm.sent_requests import Section
 from memory.selectors import ReadMemory, may_still_use
 from memory.services import record_history_entry, use_memory
 from runs.errors import LeaseLost, RunNotAllowed
+from runs.hooks import run_failed
 from runs.kinds.base import (
     EMPTY_ANSWER,
     PreparedRun,
@@ -404,6 +405,8 @@ def build_closing_changes(update: RowUpdate[Run], end: LoopEnded, *, by: Actor |
         budget=end.budget,
     )
     message.metadata = run.metadata
+    if type_ == "RUN_FAILED" and not (run.is_sub_agent or run.is_compared):
+        run_failed.call(run, message)
     return [*closed, *build_results_of_open_calls(run), message, update]
 
 

@@ -23,7 +23,7 @@ from common.writing import delete_in_batches
 from events.publish import publish_workspace_list_changed
 from events.rows import PauseReason
 from schedules.expressions import find_last_time, iterate_times
-from schedules.hooks import schedule_paused
+from schedules.hooks import schedule_failed, schedule_paused
 from schedules.models import Schedule, ScheduledTime
 from waking.services.by_hand import get_wakeable_participant, prepare_wake
 from waking.services.wake import find_agents_without_budget
@@ -51,8 +51,15 @@ def fire_due_schedules() -> int:
             if is_database_unavailable(error):
                 raise
             logger.exception("Schedule %s could not be fired.", id)
-            Schedule.objects.filter(pk=id).update(retry_at=now() + RETRY_AFTER)
+            _postpone(id)
     return fired
+
+
+@transaction.atomic
+def _postpone(schedule_id: UUID) -> None:
+    schedules = Schedule.objects.filter(pk=schedule_id)
+    if schedules.update(retry_at=now() + RETRY_AFTER):
+        schedule_failed.call(schedules.select_related("agent").get())
 
 
 def _filter_due() -> QuerySet[Schedule]:

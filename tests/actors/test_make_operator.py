@@ -9,7 +9,7 @@ from django.db.models import Q
 
 from actors.models import Actor
 from events.models import AuditRecord
-from tests.api.client import APP, Api, sign_in
+from tests.api.client import APP, Api
 from tests.people import make_team
 
 pytestmark = pytest.mark.django_db

@@ -1,19 +1,24 @@
 """Models that fail, stall, break off or send malformed calls, and the messages and rows of their runs."""
 
+from datetime import timedelta
 from uuid import uuid4
 
 import pytest
+import time_machine
 from django.db import transaction
 from django.test import override_settings
 
 from agents.models import AgentSpec
 from chats import services as chats
+from common.clock import now
 from llm import retry
 from llm.retry import _breakers
 from llm.tokens import estimate_tokens
+from notifications.models import Notification
+from runs.hooks import run_failed
 from runs.kinds.job import JobInput
 from runs.models import Run
-from runs.services.runs import start_job
+from runs.services.runs import start_job, stop_run
 from system_tools.current_time import CurrentTime
 from tools.interface import Tool, ToolArgs, ToolContext
 from tools.registry import register, registry
@@ -39,6 +44,35 @@ def test_RUN11_a_cut_stream_is_never_stored_as_complete(environment, mode):
     # The loop requested it once more, and then kept it as incomplete.
     assert len(environment.model.requests) == 2
     assert list(LLMCall.objects.order_by("pk").values_list("error_code", "attempt")) == [("cut", 1), ("cut", 2)]
+
+
+def test_a_failed_answer_notifies_the_person_whom_the_run_works_for_once_a_day(environment):
+    team = environment.team
+    for number in (1, 2):
+        environment.model.script(tokens=[""], finish="stop")
+        environment.post("hello, @robin", by=team.bob)
+        assert len(environment.wait_until_idle()) == number
+        [notification] = Notification.objects.all()
+    line = environment.log("RUN_FAILED")[0]
+    assert (notification.person, notification.type, notification.agent_name) == (team.bob, "run_failed", "Robin")
+    assert (notification.chat_id, notification.message_id) == (team.chat.id, line.id)
+    assert (notification.excerpt, notification.read_at) == ("empty_answer", None)
+    with time_machine.travel(now() + timedelta(days=1)), transaction.atomic():
+        run_failed.call(environment.runs()[0], line)
+    assert Notification.objects.count() == 2
+    # Who has the chat open reads the line at once.
+    with transaction.atomic():
+        chats.mark_read(team.bob, team.chat.id, seq=line.seq)
+    assert not Notification.objects.filter(read_at=None).exists()
+
+
+def test_a_stopped_answer_notifies_nobody(environment):
+    environment.model.script(mode="drip", count=500)
+    environment.post("hello", by=environment.team.bob)
+    environment.wait(lambda: Run.objects.filter(state="running").exists())
+    stop_run(environment.team.bob, environment.runs()[0].pk)
+    [run] = environment.wait_until_idle()
+    assert (run.state, Notification.objects.count()) == ("stopped", 0)
 
 
 def test_an_answer_that_broke_off_has_a_ledger_entry_with_its_usage(environment):

@@ -6,6 +6,7 @@ from threading import Barrier, Thread
 from typing import Any, cast
 
 import pytest
+import time_machine
 from django.db import connection, transaction
 
 from actors.models import Actor, AgentStatus
@@ -18,6 +19,7 @@ from events.payloads import BudgetPeriod, BudgetScope
 from notifications.models import Notification
 from runs.models import Run
 from schedules import services as schedules
+from schedules.hooks import schedule_failed
 from schedules.models import Schedule, ScheduledTime
 from schedules.selectors import list_schedules
 from schedules.services import firing
@@ -247,6 +249,9 @@ def test_RUN26_a_schedule_that_raises_stops_no_other_and_stays_due(environment):
     make_due(other)
     with refused("schedules_scheduledtime", f"NEW.schedule_id = '{broken.pk}'"):
         assert schedules.fire_due_schedules() == 1
+        Schedule.objects.filter(pk=broken.pk).update(retry_at=now())
+        assert schedules.fire_due_schedules() == 0
+    assert list_notified("schedule_failed", "Broken") == ["Alice"]  # once a day
     assert [time.schedule for time in ScheduledTime.objects.all()] == [other]
     broken.refresh_from_db()
     assert (broken.next_at, broken.paused_reason) == (due, "")
@@ -322,9 +327,26 @@ def test_old_times_are_deleted_but_the_last_of_each_schedule(environment, settin
     assert set(ScheduledTime.objects.values_list("pk", flat=True)) == {new.pk, ids[3]}
 
 
-def list_notified():
-    """Return who was notified that a schedule is paused."""
-    found = Notification.objects.filter(type="schedule_paused", agent_name="Robin", excerpt="Morning")
+@pytest.mark.usefixtures("engine")
+def test_a_failed_run_of_a_schedule_notifies_its_owner_and_the_editors_in_its_chat_once_a_day(environment):
+    schedule, dora = create(environment), _make_editor(environment)
+    for count in (1, 2):
+        environment.model.script(tokens=[""], finish="stop")
+        schedules.run_schedule_now(dora, schedule.pk)
+        environment.submit_queued_runs()
+        assert [(run.state, run.error_code) for run in environment.wait_until_idle()] == [
+            ("failed", "empty_answer")
+        ] * count
+        assert list_notified("schedule_failed") == ["Alice", "Dora"]
+    with time_machine.travel(now() + timedelta(days=1)), transaction.atomic():
+        schedule_failed.call(schedule)
+    assert list_notified("schedule_failed") == ["Alice", "Alice", "Dora", "Dora"]
+    assert not Notification.objects.filter(type="run_failed").exists()
+
+
+def list_notified(type="schedule_paused", name="Morning"):
+    """Return who was notified that a schedule is paused, or of something else."""
+    found = Notification.objects.filter(type=type, agent_name="Robin", excerpt=name)
     return list(found.order_by("person__name").values_list("person__name", flat=True))
 
 

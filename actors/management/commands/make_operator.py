@@ -10,7 +10,9 @@ from common.errors import Invalid
 
 
 class Command(BaseCommand):
-    help = "Make the person with this email an operator. Without an account one is created, with a link for its password."
+    help = (
+        "Make the person with this email an operator. Without an account one is created, with a link for its password."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("email")
@@ -21,7 +23,9 @@ class Command(BaseCommand):
         except Invalid as error:
             raise CommandError(error.message) from error
         # Whoever reads the name and the date notices if somebody else has signed up with this address.
-        self.stdout.write(f"{person.name} (@{person.handle}, signed up {person.created_at:%Y-%m-%d}) is an operator now.")
+        self.stdout.write(
+            f"{person.name} (@{person.handle}, signed up {person.created_at:%Y-%m-%d}) is an operator now."
+        )
         if is_new:
             self.stdout.write("The account is new. Set its password here; the link works once:")
             self.stdout.write(actors.create_reset_link(person, web_app_url=settings.WEB_APP_URL))

@@ -32,6 +32,8 @@ describe('the path of a notification', () => {
     ['agent_taken_down', '/w/tours/directory/a1'],
     ['model_changed', '/w/tours/settings?section=model'],
     ['schedule_paused', '/w/tours/agents/a1/schedule'],
+    ['schedule_failed', '/w/tours/agents/a1/schedule'],
+    ['run_failed', '/w/tours/c/c1#m1'],
     ['tools_changed', '/w/tours/settings?section=tools#t1'],
     ['suggestion_created', '/w/tours/suggestions?s=s1'],
     ['suggestion_reopened', '/w/tours/suggestions?s=s1'],

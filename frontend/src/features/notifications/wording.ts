@@ -91,6 +91,8 @@ const kinds: Record<NotificationRow['type'], NotificationKind> = {
   tools_changed: { key: 'notification.toolsChanged', icon: 'tools', layer: null },
   webhook_disabled: { key: 'notification.webhookDisabled', icon: 'failed', layer: null },
   schedule_paused: { key: 'notification.schedulePaused', icon: 'paused', layer: null },
+  schedule_failed: { key: 'notification.scheduleFailed', icon: 'failed', layer: null },
+  run_failed: { key: 'notification.runFailed', inChat: 'notification.runFailedIn', icon: 'failed', layer: null },
   workspace_deleted: { key: 'notification.workspaceDeleted', icon: 'deleted', layer: null },
 }
 
@@ -107,6 +109,7 @@ export function getPath(row: NotificationRow, workspace: string): string | null 
   switch (row.type) {
     case 'mention':
     case 'approval_asked':
+    case 'run_failed':
       return row.chat_id && row.message_id && messagePath(workspace, row.chat_id, row.message_id)
     case 'chat_invitation':
       return inChat
@@ -136,6 +139,7 @@ export function getPath(row: NotificationRow, workspace: string): string | null 
     case 'webhook_disabled':
       return row.agent_id && agentPath(workspace, row.agent_id)
     case 'schedule_paused':
+    case 'schedule_failed':
       return row.agent_id && `${agentPath(workspace, row.agent_id)}/schedule`
     case 'workspace_deleted':
       return null

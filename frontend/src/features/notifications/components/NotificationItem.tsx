@@ -21,7 +21,7 @@ import {
 } from 'lucide-react'
 import type { NotificationRow } from '@/api'
 import { cx } from '@/lib/cx'
-import { getCodeText } from '@/lib/errors'
+import { getCodeText, getRunErrorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { detectLanguage } from '@/lib/textLanguage'
 import { formatFullTime, formatRelative } from '@/lib/time'
@@ -134,9 +134,10 @@ function NotificationText({ row, origin, kind }: NotificationTextProps) {
   )
 }
 
-/** What the server stored as `excerpt`: a text, title, name, host or amount; for a failed merge an error code. */
+/** What the server stored as `excerpt`: a text, title, name, host or amount; for a failed merge or run an error code. */
 function Excerpt({ row }: Pick<NotificationItemProps, 'row'>) {
-  const text = row.type === 'merge_failed' ? getCodeText(row.excerpt) : row.excerpt
+  const getText = { merge_failed: getCodeText, run_failed: getRunErrorText }[row.type as string]
+  const text = getText ? getText(row.excerpt) : row.excerpt
   return (
     <span className={cx(notificationsStyles.quote, 'muted')} lang={detectLanguage(text)}>
       {text}

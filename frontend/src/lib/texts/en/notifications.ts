@@ -33,6 +33,9 @@ const notifications = {
   'notification.modelChanged': '{{actor}} changed the model: chats that agents work in are now sent to another place',
   'notification.webhookDisabled': 'A webhook of {{agent}} is off: its deliveries have failed for days',
   'notification.schedulePaused': 'A schedule of {{agent}} is paused',
+  'notification.scheduleFailed': 'A schedule of {{agent}} has failed',
+  'notification.runFailed': "{{agent}} couldn't answer",
+  'notification.runFailedIn': "{{agent}} couldn't answer in {{chat}}",
   'notification.workspaceDeleted': 'A workspace you were in was deleted',
   'notification.inWorkspace': 'in {{workspace}}',
 } as const

@@ -32,6 +32,9 @@ const notifications = {
   'notification.modelChanged': '{{actor}}更换了模型：Agent 所在聊天室的内容从此发送到别处',
   'notification.webhookDisabled': '{{agent}}的 Webhook 已停用：连续数天发送失败',
   'notification.schedulePaused': '{{agent}}的定时已暂停',
+  'notification.scheduleFailed': '{{agent}}的定时任务失败了',
+  'notification.runFailed': '{{agent}}无法回答',
+  'notification.runFailedIn': '{{agent}}在{{chat}}无法回答',
   'notification.workspaceDeleted': '你所在的一个工作区已删除',
   'notification.inWorkspace': '于{{workspace}}',
 }

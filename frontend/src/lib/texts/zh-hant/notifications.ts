@@ -32,6 +32,9 @@ const notifications = {
   'notification.modelChanged': '{{actor}}更換了模型：Agent 所在聊天室的內容從此傳送到別處',
   'notification.webhookDisabled': '{{agent}}的 Webhook 已停用：連續數天傳送失敗',
   'notification.schedulePaused': '{{agent}}的排程已暫停',
+  'notification.scheduleFailed': '{{agent}}的排程失敗了',
+  'notification.runFailed': '{{agent}}無法回答',
+  'notification.runFailedIn': '{{agent}}在{{chat}}無法回答',
   'notification.workspaceDeleted': '你所在的一個工作區已刪除',
   'notification.inWorkspace': '於{{workspace}}',
 }
