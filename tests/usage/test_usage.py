@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 from uuid import uuid4
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from agents.models import AgentSpec
 from events.rows import UsageRow
@@ -313,6 +315,19 @@ def test_a_price_is_set_once_for_each_model(team):
     of_operator = next(row for row in rows if row["by_operator"])
     assert api("DELETE", f"prices/{of_operator['id']}").status_code == 404
     assert ModelPrice.objects.count() == 2
+
+
+@given(st.text("=+-@＝＋－＠;,|\t\r\n\"' a|", max_size=12))
+@example("x;=1+1")
+@example('x;"=1+1"')
+@example("a\n=1+1")
+@example(";\t =1+1")
+def test_no_cell_of_the_export_is_a_formula_whatever_separates_the_cells_of_a_spreadsheet(name):
+    sums = {"runs": 1, "calls": 1, "unpriced_calls": 0, "input_tokens": 1, "output_tokens": 1}
+    text = write_csv([UsageRow(key="x", name=name, **sums, cost_micro=1, draft_micro=0)])
+    for separator in ",;\t|":
+        rows = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), delimiter=separator)
+        assert not [cell for row in rows for cell in row if cell.lstrip(' "').startswith(tuple("=+-@＝＋－＠"))]
 
 
 @pytest.mark.parametrize("beginning", ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"])
