@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from common.logs import MASK, scrub
+from common.logs import redact_secret
 from common.secrets import Secret
 from llm.protocol import LLMError
 
@@ -45,9 +45,7 @@ def redact(text: str, key: Secret) -> str:
 
     Some servers repeat the key; anything that looks like one is removed, too (SEC17).
     """
-    if key:
-        text = text.replace(key.reveal(), MASK)
-    return _SPACE.sub(" ", scrub(text)).strip()[:MAX_TEXT_CHARACTERS]
+    return _SPACE.sub(" ", redact_secret(text, key.reveal())).strip()[:MAX_TEXT_CHARACTERS]
 
 
 def build_status_error(status: int, headers: Mapping[str, str], body: bytes, key: Secret) -> LLMError:

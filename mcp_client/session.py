@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError as SDKError
 from mcp_types import CallToolRequest, CallToolRequestParams, CallToolResult, Implementation, Tool
 from pydantic import BaseModel
 
-from common.logs import MASK, scrub
+from common.logs import redact_secret, scrub
 from common.text import remove_invisible, to_storable_json
 from mcp_client.descriptions import MAX_TOOLS, hash_description, parse_descriptions
 from mcp_client.protocol import MCPError, MCPListing, MCPResult, MCPServer
@@ -135,8 +135,7 @@ def _redact(value: Any, server: MCPServer) -> Any:
     """Return a value of the server without our secrets, which some servers repeat (SEC17)."""
     if isinstance(value, str):
         for secret in server.headers.values():
-            for text in (secret.reveal(), secret.reveal().removeprefix("Bearer ")):
-                value = value.replace(text, MASK) if text else value
+            value = redact_secret(value, secret.reveal().removeprefix("Bearer "))
         return scrub(value)
     if isinstance(value, list):
         return [_redact(item, server) for item in value]

@@ -1,12 +1,14 @@
 """The credential of a tool server: storing it, sending it, and removing it from what the server answers (SEC17)."""
 
 import base64
-import json
-from urllib.parse import quote, quote_plus
+from collections.abc import Mapping
+from typing import Any
 
-from common.logs import MASK, hide_secret, scrub
+from common.errors import Invalid
+from common.logs import hide_secret, redact_secret, scrub
 from common.secrets import Secret, decrypt_for, encrypt_for
 from events.rows import AuthScheme
+from tools.http.mapping import ArgumentLocation, RequestMapping
 from tools.models import ToolServer
 
 MIN_CHARACTERS = 4
@@ -45,23 +47,33 @@ def build_auth_query(server: ToolServer, credential: Secret) -> list[tuple[str, 
     return [(server.auth_name, credential.reveal())] if credential and server.auth == AuthScheme.QUERY else []
 
 
+def find_credential_arguments(server: ToolServer, mapping: RequestMapping) -> list[str]:
+    """Return the names of the arguments that a request sends under the name of the parameter or header that carries the credential.
+    Of two values, many servers take the first, and a model has written one of them."""
+    places: dict[AuthScheme, set[ArgumentLocation]] = {
+        AuthScheme.QUERY: {"query", "body"} if mapping.body == "form" else {"query"},
+        AuthScheme.HEADER: {"header"},
+    }
+    where, name = places.get(AuthScheme(server.auth), set()), server.auth_name.casefold()
+    return [one.name for one in mapping.arguments if one.where in where and one.sent_name.casefold() == name]
+
+
+def check_no_credential_argument(server: ToolServer, request: Mapping[str, Any] | None) -> None:
+    """Raise `Invalid` if an argument of a tool is sent in the place of the server's credential. `request`: a `RequestMapping`; null
+    for a tool of an MCP server."""
+    names = find_credential_arguments(server, RequestMapping.model_validate(request)) if request else []
+    if names:
+        raise Invalid(
+            f"{', '.join(names)} is sent as {server.auth_name}, which carries the credential of the server.",
+            hints=["Give the argument another name in the request, or leave it out."],
+        )
+
+
 def redact_credential(text: str, server: ToolServer, credential: Secret) -> str:
     """Return a text of the server without the credential, however it is written, and without what looks like a key."""
-    if credential:
-        plain = credential.reveal()
-        spellings = {
-            plain,
-            quote(plain),
-            quote(plain, safe=""),
-            quote_plus(plain),
-            json.dumps(plain)[1:-1],
-            json.dumps(plain, ensure_ascii=False)[1:-1],
-            base64.b64encode(plain.encode()).decode(),
-            _encode_basic(server, credential),
-        }
-        for spelling in sorted(spellings, key=len, reverse=True):
-            text = text.replace(spelling, MASK)
-    return scrub(text)
+    plain = credential.reveal()
+    # As Basic authentication sends it, and alone.
+    return redact_secret(redact_secret(text, f"{server.auth_name}:{plain}"), plain) if plain else scrub(text)
 
 
 def _encode_basic(server: ToolServer, credential: Secret) -> str:

@@ -1,11 +1,15 @@
 """No log line contains a secret, wherever in the line it is (SEC17)."""
 
+import html
+import json
 import logging
+from base64 import b64encode, urlsafe_b64encode
 from typing import Any
+from urllib.parse import quote, quote_plus
 
 import pytest
 
-from common.logs import MAX_HIDDEN_SECRETS, ScrubSecrets, hide_secret, scrub
+from common.logs import MAX_HIDDEN_SECRETS, ScrubSecrets, hide_secret, redact_secret, scrub
 from common.secrets import Secret
 
 
@@ -51,6 +55,38 @@ def test_a_secret_that_begins_with_another_secret_is_hidden_completely() -> None
     hide_secret("abcdefgh-1")
     hide_secret("abcdefgh-1-and-more")
     assert scrub("x abcdefgh-1-and-more y abcdefgh-1") == "x *** y ***"
+
+
+SECRET = "k3y/wi\"th<&>'signs+Ünd%"
+
+
+@pytest.mark.parametrize(
+    "spell",
+    [
+        str,
+        str.lower,
+        str.upper,
+        quote,
+        lambda secret: quote(secret, safe="").lower(),
+        quote_plus,
+        lambda secret: json.dumps(secret)[1:-1],
+        lambda secret: json.dumps(secret, ensure_ascii=False)[1:-1],
+        lambda secret: json.dumps(secret)[1:-1].replace("/", "\\/"),
+        lambda secret: json.dumps(secret)[1:-1].replace("<", "\\u003c").replace("&", "\\u0026").replace(">", "\\u003E"),
+        html.escape,
+        lambda secret: html.escape(secret, quote=False),
+        lambda secret: html.escape(secret).replace("&#x27;", "&#39;").replace("&quot;", "&#34;"),
+        lambda secret: html.escape(secret).replace("&#x27;", "&#039;"),
+        lambda secret: b64encode(secret.encode()).decode(),
+        lambda secret: b64encode(secret.encode()).decode().rstrip("="),
+        lambda secret: urlsafe_b64encode(secret.encode()).decode(),
+        lambda secret: urlsafe_b64encode(secret.encode()).decode().rstrip("="),
+        lambda secret: secret.encode().hex(),
+        lambda secret: secret.encode().hex().upper(),
+    ],
+)
+def test_SEC17_a_secret_that_a_server_repeats_is_masked_in_every_spelling(spell) -> None:
+    assert redact_secret(f"<p>You sent {spell(SECRET)}.</p>", SECRET) == "<p>You sent ***.</p>"
 
 
 def test_ordinary_words_are_not_hidden() -> None:
