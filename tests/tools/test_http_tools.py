@@ -168,6 +168,26 @@ async def test_SEC17_the_credential_is_sent_and_removed_from_what_the_server_ech
         assert not any(secret in text for secret in (KEY, "k3y-with", "Ym9iOmszeS13aXRo"))
 
 
+async def test_SEC17_the_credential_wins_over_arguments_and_headers_of_its_name(site: Site) -> None:
+    """Of a tool that was stored before such arguments were refused."""
+    site.pages["/things"] = echo
+    mapping: dict[str, Any] = {
+        "method": "GET",
+        "path": "/things",
+        "arguments": [
+            {"name": "one", "where": "query", "target": "Key"},
+            {"name": "two", "where": "header", "target": "x-key"},
+            {"name": "three", "where": "query"},
+        ],
+    }
+    arguments = {"one": "of-the-model", "two": "of-the-model", "three": "x"}
+    await call(build_tool(site.url(), mapping, auth="query", auth_name="key", key=KEY), **arguments)
+    assert sorted(site.asked[0].query.items()) == [("key", KEY), ("three", "x")]
+    tool = build_tool(site.url(), mapping, auth="header", auth_name="X-Key", key=KEY, headers={"x-KEY": "static"})
+    await call(tool, **arguments)
+    assert site.asked[1].headers.getall("X-Key") == [KEY]
+
+
 async def test_SEC17_an_error_and_a_type_that_echo_the_credential_are_redacted(site: Site) -> None:
     site.pages["/things"] = lambda request: web.Response(status=401, text=f"bad key {KEY}")
     refused = await fail(build_tool(site.url(), auth="bearer", key=KEY))

@@ -161,6 +161,64 @@ def test_a_form_that_cannot_be_sent_is_refused(team, form, error):
     assert fingerprint() == before
 
 
+BY_QUERY = {"auth": "query", "auth_name": "api_key", "credential": Secret(KEY)}
+BY_HEADER = {"auth": "header", "auth_name": "X-Api-Key", "credential": Secret(KEY)}
+# A sign-in, an argument, and the rest of the form of its tool.
+CREDENTIAL_ARGUMENTS = [
+    (BY_QUERY, {"name": "key", "where": "query", "target": "api_key"}, {}),
+    (BY_QUERY, {"name": "API_Key", "where": "query"}, {}),
+    (BY_QUERY, {"name": "api_key", "where": "body"}, {"method": "POST", "body": "form"}),
+    (BY_HEADER, {"name": "key", "where": "header", "target": "x-api-key"}, {}),
+]
+
+
+@pytest.mark.parametrize(("sign_in", "argument", "more"), CREDENTIAL_ARGUMENTS)
+def test_SEC17_no_argument_takes_the_place_of_the_credential(team, sign_in, argument, more):
+    server = add_server(team, **sign_in)
+    tool = add_tool(team, server)
+    other = add_server(team, name="Other")
+    form = {"arguments": [argument], **more}
+    existing = add_tool(team, other, "existing", **form)
+    document = {
+        "operationId": "find",
+        "parameters": [{"in": argument["where"], "name": argument.get("target", argument["name"])}],
+    }
+    if "body" in more:
+        content = {"schema": {"type": "object", "properties": {"api_key": {"type": "string"}}}}
+        document = {"operationId": "find", "requestBody": {"content": {"application/x-www-form-urlencoded": content}}}
+    described = add_server(team, name="Described", kind="openapi", **sign_in)
+    job_id = store_document(team, DOCUMENT | {"paths": {"/find": {more.get("method", "GET").lower(): document}}})
+    before = fingerprint()
+    for refused in (
+        lambda: add_tool(team, server, "new", **form),
+        lambda: tools.change_tool(
+            team.alice,
+            tool.id,
+            revision=1,
+            form=ToolForm.model_validate({"description": "Find.", "method": "GET", "path": "/fares"} | form),
+        ),
+        lambda: tools.change_server(team.alice, other.id, revision=1, **sign_in),
+        lambda: tools.import_operations(
+            team.alice, described.id, job_id=job_id, chosen=[ChosenOperation(key="find", name="find")]
+        ),
+    ):
+        with pytest.raises(Invalid, match="carries the credential"):
+            refused()
+    assert fingerprint() == before
+    # A definition that waits since the server's sign-in was another one is not approved either.
+    WorkspaceTool.objects.filter(pk=existing.pk).update(
+        server=server, pending={"hash": "h", "request": existing.request}
+    )
+    with pytest.raises(Invalid, match="carries the credential"):
+        tools.approve_tool(team.alice, existing.id, definition_hash="h", effect="read")
+
+
+def test_an_argument_may_have_the_name_of_a_parameter_in_another_place(team):
+    server = add_server(team, **BY_QUERY)
+    body = {"name": "api_key", "where": "body"}
+    assert add_tool(team, server, method="POST", arguments=[body])
+
+
 @pytest.mark.parametrize("name", ["web_fetch", "find_tools", "taken"])
 def test_a_name_is_unique_in_the_workspace_and_not_that_of_a_system_tool(team, name):
     server = add_server(team)

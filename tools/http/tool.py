@@ -13,7 +13,13 @@ from common.fetching import MAX_REDIRECTS, REDIRECTS, build_failure
 from common.secrets import Secret
 from common.text import remove_invisible
 from events.payloads import HTTPResponseData
-from tools.credentials import build_auth_headers, build_auth_query, decrypt_credential, redact_credential
+from tools.credentials import (
+    build_auth_headers,
+    build_auth_query,
+    decrypt_credential,
+    find_credential_arguments,
+    redact_credential,
+)
 from tools.http.mapping import READ_METHODS, RequestMapping, ToolRequest, build_http_request
 from tools.interface import ToolContext, ToolError, ToolOutput
 from tools.models import ToolServer
@@ -29,7 +35,9 @@ class HTTPTool(StoredTool):
 
     async def run(self, ctx: ToolContext, args: dict[str, Any]) -> ToolOutput:
         server = self.row.server
-        request = build_http_request(RequestMapping.model_validate(self.row.request), args)
+        mapping = RequestMapping.model_validate(self.row.request)
+        names = find_credential_arguments(server, mapping)
+        request = build_http_request(mapping, {name: value for name, value in args.items() if name not in names})
         credential = decrypt_credential(server)
         headers = {"Accept": "application/json, text/plain;q=0.9, */*;q=0.5", **server.headers, **request.headers}
         if self.effect == "write":
@@ -73,7 +81,9 @@ async def _send(
     """Send the request. A redirect is followed only for GET and HEAD of a call that may be repeated, and only within the same
     origin, so that the credential gets to no other server. Raises `ToolError`, `HostRefused`."""
     target = build_target(server, request, credential)
-    headers = headers | build_auth_headers(server, credential)
+    auth_headers = build_auth_headers(server, credential)
+    names = {name.lower() for name in auth_headers}
+    headers = {name: value for name, value in headers.items() if name.lower() not in names} | auth_headers
     for _ in range(MAX_REDIRECTS + 1):
         response = await get_session_for(target).request(
             request.method, target.url, headers=headers, data=request.body, allow_redirects=False

@@ -17,7 +17,7 @@ from events import audit
 from events.publish import publish_workspace_list_changed
 from events.rows import AuthScheme, ServerKind, ServerState
 from mcp_client.client import check_server_url
-from tools.credentials import MIN_CHARACTERS, encrypt_credential
+from tools.credentials import MIN_CHARACTERS, check_no_credential_argument, encrypt_credential
 from tools.http.mapping import check_header_name, check_header_value
 from tools.models import ToolPolicy, ToolServer
 from tools.permissions import get_server_for
@@ -82,6 +82,8 @@ def change_server(
     if server.kind == ServerKind.MCP and credential:
         _check_mcp_connection(server, server.auth_name, credential)
     if credential is not None or before != (server.base_url, server.auth, server.auth_name):
+        for request in server.tools.values_list("request", flat=True):
+            check_no_credential_argument(server, request)
         _set_credential(server, credential or Secret(""))
         server.state, server.tested_at = ServerState.UNTESTED, None
         server.error_code = server.last_error = ""

@@ -13,6 +13,7 @@ from common.text import normalize_name
 from events import audit
 from events.publish import publish_workspace_list_changed
 from events.rows import OffReason, Policy, ServerKind, ToolEffect
+from tools.credentials import check_no_credential_argument
 from tools.http.form import Definition, ToolForm
 from tools.models import ToolPolicy, ToolServer, WorkspaceTool
 from tools.permissions import get_server_for, get_workspace_tool_for
@@ -80,11 +81,13 @@ def approve_tool(actor: Actor, tool_id: UUID, *, definition_hash: str, effect: T
     """Approve the pending definition of a tool, and switch the tool on. `definition_hash`: of the definition that the actor has
     read. `effect`: whether its calls read or write.
 
-    Raises `NotFound`, `Forbidden`, and `Conflict` if the server describes the tool in another way by now, or no definition waits.
+    Raises `NotFound`, `Forbidden`, `Invalid` (see `set_definition`), and `Conflict` if the server describes the tool in another way
+    by now, or no definition waits.
     """
     tool = get_workspace_tool_for(actor, tool_id, lock=True)
     if tool.pending is None or tool.pending["hash"] != definition_hash:
         raise Conflict("The server has changed this tool meanwhile.", hints=["Look again, then approve it."])
+    check_no_credential_argument(tool.server, tool.pending.get("request"))
     tool.apply_definition(tool.pending)
     tool.pinned_hash, tool.pending, tool.effect = definition_hash, None, effect
     tool.is_enabled, tool.off_reason = True, ""
@@ -114,7 +117,8 @@ def build_workspace_tool(
 
 def set_definition(tool: WorkspaceTool, definition: Definition) -> None:
     """Set the definition of a tool: what a model reads, and what is sent. It is approved, because the editor who calls this has
-    written or chosen it."""
+    written or chosen it. Raises `Invalid` if an argument takes the place of the server's credential."""
+    check_no_credential_argument(tool.server, definition.request)
     tool.apply_definition(asdict(definition) | {"title": tool.title})
     tool.effect, tool.pinned_hash, tool.pending = definition.effect, definition.hash, None
 
