@@ -9,6 +9,7 @@ from common.secrets import Secret
 MCPErrorCode = Literal[
     "host_refused",
     "unauthorized",
+    "sign_in_needed",
     "unreachable",
     "timeout",
     "too_large",

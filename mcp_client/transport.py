@@ -80,6 +80,8 @@ class MCPTransport(httpx2.AsyncBaseTransport):
         if response.status in (401, 403):
             response.close()
             challenge = response.headers.get("WWW-Authenticate", "")
+            if not self._server.headers:
+                raise MCPError("sign_in_needed", "The server wants a sign-in.", challenge=challenge)
             raise MCPError("unauthorized", "The server does not accept our credential.", challenge=challenge)
         if 300 <= response.status < 400:
             response.close()

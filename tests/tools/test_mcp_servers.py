@@ -259,6 +259,15 @@ def test_a_wrong_token_is_a_state_of_the_server(environment, mailroom):
     assert (row.state, row.error_code, row.last_error) == (ServerState.OK, "", "")
 
 
+def test_a_server_that_wants_a_credential_and_gets_none_wants_a_sign_in(environment, mailroom):
+    row = wait_for_listing(environment, add(environment.team, mailroom.url, auth="none", credential=Secret("")))
+    assert (row.state, row.error_code, row.last_error) == (
+        ServerState.FAILED,
+        "sign_in_needed",
+        "The server wants a sign-in.",
+    )
+
+
 def test_a_listing_of_an_address_that_was_changed_meanwhile_is_not_stored(environment, mailroom):
     server = add(environment.team, mailroom.url)
     run_tasks()
@@ -404,6 +413,8 @@ class SignInSite:
         site.pages["/mcp"] = self.answer
 
     async def answer(self, request: Any) -> Any:
+        if request.headers.get("Authorization", "Bearer x").split() == ["Bearer"]:
+            return web.Response(status=400, text="malformed")
         self.seen.append(request.headers.get("Authorization", ""))
         if self.seen[-1].removeprefix("Bearer ") not in self.oauth.tokens[-1:]:
             return web.Response(status=401, headers={"WWW-Authenticate": self.oauth.challenge})
@@ -421,6 +432,7 @@ async def test_an_editor_signs_in_at_a_server_and_the_token_is_renewed(team, set
         await refresh_server(server.pk)
         await server.arefresh_from_db()
         assert (server.state, len(there.oauth.registered)) == (ServerState.SIGN_IN, 1)
+        assert (server.error_code, set(there.seen)) == ("sign_in_needed", {""})
         session: dict[str, Any] = {}
         url = await sync_to_async(services.start_sign_in)(team.alice, server.pk, session)
         assert "CANARY" not in url

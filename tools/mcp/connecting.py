@@ -71,7 +71,7 @@ async def refresh_server(server_id: UUID) -> None:
                 access = await get_server_access(row)
                 listing = await list_server_tools(access.build_server())
             except MCPError as error:
-                if row.auth == AuthScheme.OAUTH and error.code == "unauthorized":
+                if row.auth == AuthScheme.OAUTH and error.code in ("unauthorized", "sign_in_needed"):
                     await _prepare_sign_in(row, error.challenge)
                     needs_sign_in = True
                 raise
@@ -86,7 +86,9 @@ async def get_server_access(row: ToolServer) -> ServerAccess:
     """Return how to ask a server, with an access token that is still good. Raises `MCPError`."""
     headers: Mapping[str, Secret]
     if row.auth == AuthScheme.OAUTH:
-        headers = {"Authorization": Secret(f"Bearer {(await _get_access_token(row)).reveal()}")}
+        # Some servers answer a header without a token with 400, not with 401 and the address of their authorization server.
+        token = await _get_access_token(row)
+        headers = {"Authorization": Secret(f"Bearer {token.reveal()}")} if token else {}
     else:
         try:
             plain = build_auth_headers(row, decrypt_credential(row))

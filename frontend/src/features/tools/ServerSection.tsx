@@ -61,6 +61,7 @@ export function ServerSection({
           {server.error_code ? (
             <>
               {t(`mcp.error.${server.error_code}`)}{' '}
+              {server.error_code === 'sign_in_needed' && server.auth === 'none' ? t('mcp.addAgain') : null}{' '}
               <span className="faint" lang="en">
                 {server.last_error}
               </span>

@@ -29,6 +29,8 @@ const mcp = {
   'mcp.signIn.failed': 'The sign-in failed: the server gave no usable answer. Start it again.',
   'mcp.error.host_refused': 'Its URL is not allowed here; an operator can allow it.',
   'mcp.error.unauthorized': 'It does not accept the credential or the sign-in.',
+  'mcp.error.sign_in_needed': 'It wants a sign-in.',
+  'mcp.addAgain': 'Delete it, and add it again with a credential or a sign-in.',
   'mcp.error.unreachable': 'It cannot be reached.',
   'mcp.error.timeout': 'It did not answer in time.',
   'mcp.error.too_large': 'Its answers are too large.',

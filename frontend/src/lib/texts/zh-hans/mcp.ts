@@ -29,6 +29,8 @@ const mcp = {
   'mcp.signIn.failed': '登录失败：服务器没有给出可用的响应。请重新开始。',
   'mcp.error.host_refused': '此处不允许它的网址；运营者可以允许。',
   'mcp.error.unauthorized': '它不接受凭据或登录。',
+  'mcp.error.sign_in_needed': '它要求登录。',
+  'mcp.addAgain': '请删除它，再附上凭据或以登录方式重新添加。',
   'mcp.error.unreachable': '无法连接到它。',
   'mcp.error.timeout': '它没有及时响应。',
   'mcp.error.too_large': '它的响应太大。',

@@ -29,6 +29,8 @@ const mcp = {
   'mcp.signIn.failed': '登入失敗：伺服器沒有給出可用的回應。請重新開始。',
   'mcp.error.host_refused': '此處不允許它的網址；營運者可以允許。',
   'mcp.error.unauthorized': '它不接受憑證或登入。',
+  'mcp.error.sign_in_needed': '它要求登入。',
+  'mcp.addAgain': '請刪除它，再附上憑證或以登入方式重新新增。',
   'mcp.error.unreachable': '無法連線到它。',
   'mcp.error.timeout': '它沒有及時回應。',
   'mcp.error.too_large': '它的回應太大。',
