@@ -18,7 +18,7 @@ import { ErrorPage, NotFound } from './ErrorPages'
 import { HomeScreen } from './HomeScreen'
 import { Root } from './Root'
 import { Shell } from './Shell'
-import { pathAfterSignIn } from './session'
+import { pathAfterSignIn, toInternalPath } from './session'
 import { LAST_WORKSPACE_KEY, type Section, sections } from './storageKeys'
 
 interface Context {
@@ -52,8 +52,6 @@ interface BeforeLoadInput {
   preload: boolean
 }
 
-/** Accepts only paths inside the app, so that a URL from outside cannot redirect out of it. */
-const toInternalPath = (next: unknown) => (typeof next === 'string' && /^\/(?![/\\])/.test(next) ? next : undefined)
 const parseNext = (search: Record<string, unknown>): { next?: string } => {
   const next = toInternalPath(search['next'])
   return next ? { next } : {}

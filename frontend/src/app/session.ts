@@ -75,8 +75,17 @@ export function leaveViewing(client: QueryClient, to: string): void {
   endSession(client, to)
 }
 
-/** Returns the path to open after sign-in: `next`, unless another person used this tab before. Invite links are always followed. */
-export function pathAfterSignIn(next: string | undefined): string {
+/** Accepts only paths inside the app, so that a URL from outside cannot redirect out of it. */
+export const toInternalPath = (next: unknown): string | undefined =>
+  typeof next === 'string' && /^\/(?![/\\])/.test(next) ? next : undefined
+
+/**
+ * Returns the path to open after sign-in: `wanted`, unless it is none of the app, or another person used this tab before. Invite links
+ * are always followed.
+ */
+export function pathAfterSignIn(wanted: unknown): string {
+  // The router passes on the `next` of the URL also if `parseNext` has refused it.
+  const next = toInternalPath(wanted)
   if (!next) return '/'
   const isPathOfAnotherPerson = session.previousPerson !== null && session.previousPerson !== session.person
   return isPathOfAnotherPerson && !next.startsWith('/join/') ? '/' : next
