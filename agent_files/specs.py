@@ -1,6 +1,7 @@
 """Read and write agents as YAML or JSON files. This module does not use the database."""
 
 import json
+import re
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -19,9 +20,11 @@ MAX_FILE = 512_000
 """The size in bytes of the largest file that is read."""
 NOT_READABLE = "This file cannot be read as YAML or JSON."
 
-ProblemKind = Literal["missing", "unknown", "unfit", "syntax", "alias", "tag", "depth"]
+ProblemKind = Literal["missing", "unknown", "unfit", "syntax", "alias", "tag", "depth", "double"]
 KIND_OF_ERROR: dict[str, ProblemKind] = {"missing": "missing", "extra_forbidden": "unknown"}
 """The kind of a problem by the type of the Pydantic error. All other errors are `unfit`."""
+# A key with its colon, another string, or the beginning or end of an object.
+_JSON_TOKEN = re.compile(r'(?P<key>"(?:[^"\\]|\\.)*")\s*:|"(?:[^"\\]|\\.)*"|[{}]')
 
 
 @dataclass(frozen=True)
@@ -37,11 +40,12 @@ class Problem:
 
 
 class _RefusedFeature(ValueError):
-    """A feature of YAML that is not allowed here."""
+    """Something in YAML or JSON that is not allowed here. `where`: empty if unknown."""
 
-    def __init__(self, kind: ProblemKind, text: str) -> None:
+    def __init__(self, kind: ProblemKind, text: str, where: str = "") -> None:
         super().__init__(text)
         self.kind: ProblemKind = kind
+        self.where = where
 
 
 class AgentFile(SpecContent):
@@ -91,7 +95,7 @@ def read_file(text: str) -> AgentFile:
         where = f"line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         raise _build_unreadable_error(NOT_READABLE, Problem(where, "syntax", str(error.problem))) from error
     except _RefusedFeature as error:
-        raise _build_unreadable_error(NOT_READABLE, Problem("", error.kind, str(error))) from error
+        raise _build_unreadable_error(NOT_READABLE, Problem(error.where, error.kind, str(error))) from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise _build_unreadable_error(NOT_READABLE, Problem("", "syntax", str(error)[:200])) from error
 
@@ -110,11 +114,48 @@ def _build_unreadable_error(message: str, *problems: Problem) -> AppError:
 def _load(text: str) -> Any:
     if text.lstrip().startswith("{"):
         try:
-            return json.loads(text)
+            loaded = json.loads(text)
         except ValueError:
             pass  # A YAML file may begin with a brace, too.
+        else:
+            _check_json_keys(text)
+            return loaded
     _check_events(text)
-    return yaml.load(text, Loader=JsonTypesLoader)
+    return yaml.load(text, Loader=_UniqueKeysLoader)
+
+
+def _check_json_keys(text: str) -> None:
+    """Raise `_RefusedFeature` for a key that an object has twice. The text is JSON, which `json` has read."""
+    objects: list[set[str]] = []
+    for token in _JSON_TOKEN.finditer(text):
+        if token["key"]:
+            key = json.loads(token["key"])
+            if key in objects[-1]:
+                raise _build_double_key(key, text.count("\n", 0, token.start()))
+            objects[-1].add(key)
+        elif token[0] == "{":
+            objects.append(set())
+        elif token[0] == "}":
+            objects.pop()
+
+
+class _UniqueKeysLoader(JsonTypesLoader):
+    """A loader that refuses a key that a mapping has twice: without it the last one would count silently."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        """Return the mapping. Raises `_RefusedFeature` for keys that are the same text in JSON, as `1` and `"1"`."""
+        mapping = super().construct_mapping(node, deep=deep)
+        keys: set[str] = set()
+        for key_node, _ in node.value:
+            [key] = json.loads(json.dumps({self.construct_object(key_node, deep=True): None}))
+            if key in keys:
+                raise _build_double_key(key, key_node.start_mark.line)
+            keys.add(key)
+        return mapping
+
+
+def _build_double_key(key: str, line: int) -> _RefusedFeature:
+    return _RefusedFeature("double", f"The key `{key[:80]}` is there twice.", f"line {line + 1}")
 
 
 def _check_events(text: str) -> None:

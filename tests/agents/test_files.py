@@ -151,12 +151,29 @@ def test_the_error_of_an_unreadable_file_names_the_place(text, hint):
         ("[" * 100, ("", "depth")),
         ("name: Robin\nname: [Robin", ("line 3, column 1", "syntax")),
         ("name: .nan", ("", "syntax")),
+        ("name: A\nprompt: one\nprompt: two", ("line 3", "double")),
+        ("\ufeffname: A\nlimits:\n  max_steps: 1\n  max_seconds: 60\n  max_steps: 2", ("line 5", "double")),
+        ("name: A\ntools:\n- tool: x\n  custom_config: {1: a,\n   '1': b}", ("line 5", "double")),
+        ("name: A\ntools: [{tool: x}, {tool: y,\n tool: z}]", ("line 3", "double")),
+        ('{"name": "A",\n "prompt": "{\\"name\\": \\"name\\":",\n "n\\u0061me": "B"}', ("line 3", "double")),
+        ('{"name": "A", "limits":\n {"max_steps": 1, "max_steps": 2}}', ("line 2", "double")),
     ],
 )
 def test_a_problem_of_a_file_has_a_kind(text, problem):
     with pytest.raises(Invalid) as refusal:
         read_file(text)
     assert [(problem["where"], problem["kind"]) for problem in refusal.value.data["problems"]] == [problem]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "name: A\nlimits: {max_steps: 1}\ntools: [{tool: x}, {tool: y}]",
+        '{"name": "name", "tools": [{"tool": "x"}, {"tool": "y"}]}',
+    ],
+)
+def test_a_key_may_be_in_several_objects(text):
+    assert [tool.tool for tool in read_file(text).tools] == ["x", "y"]
 
 
 def test_a_yaml_bomb_is_refused():

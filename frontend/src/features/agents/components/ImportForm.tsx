@@ -128,7 +128,7 @@ function FileInput({ text, onText }: { text: string; onText(text: string): void 
 interface FileProblem {
   /** A field or a line; empty if the problem concerns the whole file. */
   where: string
-  kind: 'missing' | 'unknown' | 'unfit' | 'syntax' | 'alias' | 'tag' | 'depth'
+  kind: 'missing' | 'unknown' | 'unfit' | 'syntax' | 'alias' | 'tag' | 'depth' | 'double'
   /** The details, in English. */
   text: string
 }

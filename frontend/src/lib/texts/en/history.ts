@@ -76,6 +76,7 @@ const history = {
   'fileProblem.alias': 'An alias (*name) cannot be used here.',
   'fileProblem.tag': 'A tag (!name) cannot be used here.',
   'fileProblem.depth': 'It is nested too deeply.',
+  'fileProblem.double': 'This key is there twice. Keep one of them.',
   answeredText: 'Full text',
   answeredDiff: 'Compared with {{version}}, production today',
 } as const

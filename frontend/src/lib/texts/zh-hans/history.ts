@@ -76,6 +76,7 @@ const history = {
   'fileProblem.alias': '这里不能使用别名（*name）。',
   'fileProblem.tag': '这里不能使用标签（!name）。',
   'fileProblem.depth': '嵌套太深。',
+  'fileProblem.double': '这个键出现了两次，请只保留一个。',
   answeredText: '完整内容',
   answeredDiff: '与今天的正式版本 {{version}} 对比',
 }

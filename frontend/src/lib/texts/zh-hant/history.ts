@@ -76,6 +76,7 @@ const history = {
   'fileProblem.alias': '這裡不能使用別名（*name）。',
   'fileProblem.tag': '這裡不能使用標籤（!name）。',
   'fileProblem.depth': '巢狀太深。',
+  'fileProblem.double': '這個鍵出現了兩次，請只保留一個。',
   answeredText: '完整內容',
   answeredDiff: '與今天的正式版本 {{version}} 對照',
 }
