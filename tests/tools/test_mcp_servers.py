@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 import threading
 import time
 from base64 import b64decode
@@ -26,6 +27,7 @@ from events.models import AuditRecord
 from events.rows import OffReason, ServerState, ToolEffect
 from mcp_client.client import list_server_tools
 from mcp_client.protocol import MCPServer
+from tests.api.test_secrets_at_rest import find_plain_secrets
 from tests.factories.tools import ServerAuthorizationFactory, ToolServerFactory
 from tests.hostile_web import run_site
 from tests.oauth_server import OAuthServer
@@ -421,8 +423,9 @@ class SignInSite:
         return await self.hostile.answer(request)
 
 
-async def test_an_editor_signs_in_at_a_server_and_the_token_is_renewed(team, settings):
+async def test_SEC17_an_editor_signs_in_at_a_server_and_the_token_is_renewed(team, settings, caplog):
     """OAuth from the first refusal to a renewed token. The worker's parts run on this loop."""
+    caplog.set_level(logging.DEBUG)
     brought: list[list[str]] = []
     async with run_site() as site:
         settings.ALLOW_PRIVATE_HOSTS = frozenset({site.host})
@@ -454,6 +457,11 @@ async def test_an_editor_signs_in_at_a_server_and_the_token_is_renewed(team, set
         stored = await ServerAuthorization.objects.aget()
         assert stored.signed_in_by_id == team.alice.id
         assert "access-token" not in f"{stored.encrypted_secrets} {stored.authorization_server}"
+        asked = there.oauth.asked_for_tokens[0]
+        secrets = {name: asked[name] for name in ("code", "code_verifier", "client_secret")}
+        secrets |= {"access": "access-token-1", "refresh": "refresh-token-1"}
+        found = await sync_to_async(find_plain_secrets)(settings.REDIS_URL, caplog.text, secrets)
+        assert found == []
         # Two workers renew a token that ends: once.
         await ServerAuthorization.objects.aupdate(expires_at="2020-01-01T00:00:00Z")
         await asyncio.gather(refresh_server(server.pk), refresh_server(server.pk))
