@@ -446,7 +446,7 @@ def test_an_agent_of_another_workspace_has_no_workspace_tools(environment, booki
     assert list(get_run_tools(team.robin, spec, spec.content(), team.workspace.id)) == ["current_time"]
 
 
-def test_S07_a_suggester_cannot_add_a_tool_that_writes_and_not_one_that_writes_later(environment):
+def test_a_suggester_cannot_add_a_tool_that_writes_and_not_one_that_writes_later(environment):
     team = environment.team
     server = add_server(team)
     reads, writes = add_tool(team, server), add_tool(team, server, "hold_seats", method="POST")
