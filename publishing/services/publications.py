@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.db.models import F
 
 from actors.models import Actor, Kind
@@ -58,12 +58,13 @@ def publish_agent(
     `Forbidden`, `Invalid`, and `Conflict`: `already_public`, `name_taken`, `handle_taken`.
     """
     agent = get_agent_for(actor, agent_id, AgentVerb.PUBLISH)
+    # Before the handle, which the copy has, and again below, when the agent is locked.
+    _check_not_public(agent)
     handle = check_handle(handle, Actor.objects.filter(**PUBLIC), reserved=RESERVED | SHIPPED.keys())
     # The workspace and the agent are locked, so that neither can be deleted meanwhile.
     workspace = Workspace.objects.select_for_update(of=("self",), no_key=True).get(agents=agent)
     agent = get_agent_for(actor, agent_id, AgentVerb.PUBLISH, lock=True)
-    if copy := find_public_copy(agent):
-        raise _build_already_public_error(copy)
+    _check_not_public(agent)
     name = _check_name(name, workspace)
     spec = get_production(agent) if version is None else find_version(agent, version)
     with _refuse_taken_name(name):
@@ -239,8 +240,11 @@ def _check_description(description: str) -> str:
 
 def _check_name(name: str, workspace: Workspace, copy: Actor | None = None) -> str:
     """Return the name as it is stored. Raises `Invalid`, also for invisible characters, and `Conflict` (`name_taken`) with free
-    names."""
+    names (ADR 0023), also if the name only looks like another one."""
     name = check_agent_name(name)
+    # Until the transaction ends, nobody else takes a name that looks like this one. It is the last lock of a publication.
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended('public names', 0))")
     checked = build_name_check(name, workspace, copy)
     if checked.is_free:
         return name
@@ -270,8 +274,12 @@ def _build_name_taken_error(name: str, suggestions: Sequence[str]) -> Conflict:
     )
 
 
-def _build_already_public_error(copy: Actor) -> Conflict:
-    return Conflict(
+def _check_not_public(agent: Actor) -> None:
+    """Raise `Conflict` (`already_public`) if the agent has a public copy."""
+    copy = find_public_copy(agent)
+    if copy is None:
+        return
+    raise Conflict(
         f"This agent is public as {copy.name} (@{copy.handle}).",
         code=Code.ALREADY_PUBLIC,
         hints=["Publish its next version, or take it down first."],

@@ -214,6 +214,42 @@ def test_a_name_that_looks_like_a_public_one_is_refused_by_service_and_database(
     assert count_rows() == before
 
 
+@pytest.mark.parametrize("name", ["Int\u0435rpreter", "Interpreter.", "lnterpreter", "1nterpreter!"], ids=ascii)
+def test_a_name_that_looks_like_a_public_one_by_other_letters_is_refused(team, name):
+    publish(team)
+    wren = make_agent(team.workspace, team.alice, "Wren")
+    copy = publishing.publish_agent(team.alice, wren.id, name="Wren", handle="wren", **LISTING)
+    other = make_agent(team.workspace, team.alice, "Other")
+    before = count_rows()
+    for rename in (
+        lambda: publishing.publish_agent(team.alice, other.id, name=name, handle="other", **LISTING),
+        lambda: publishing.update_published_agent(team.alice, wren.id, name=name, **LISTING),
+    ):
+        with pytest.raises(Conflict) as refusal:
+            rename()
+        assert refusal.value.code == Code.NAME_TAKEN
+        assert refusal.value.data["suggestions"]
+    check = build_publication_check(team.alice, other.id, name=name)
+    assert (check.name.is_free, check.name.suggestions) == (False, refusal.value.data["suggestions"])
+    assert count_rows() == before
+    copy.refresh_from_db()
+    assert copy.name == "Wren"
+
+
+def test_a_public_agent_keeps_a_name_that_looked_like_another_one_before_such_names_were_refused(team):
+    publish(team)
+    wren = make_agent(team.workspace, team.alice, "Wren")
+    copy = publishing.publish_agent(team.alice, wren.id, name="Wren", handle="wren", **LISTING)
+    old = "Int\u0435rpreter"
+    Actor.objects.filter(pk=copy.pk).update(name=old, normalized_name=normalize_for_comparison(old))
+    assert build_publication_check(team.alice, wren.id, name=old).name.is_free
+    publishing.update_published_agent(team.alice, wren.id, name=old, **LISTING | {"description": "Sings."})
+    copy.refresh_from_db()
+    assert (copy.name, copy.description) == (old, "Sings.")
+    with pytest.raises(Conflict):
+        publishing.update_published_agent(team.alice, wren.id, name=f"{old}!", **LISTING)
+
+
 def test_a_name_of_80_letters_that_become_longer_is_stored(team):
     copy = publish(team, name="\ufdfa" * 80)
     copy.refresh_from_db()
@@ -242,17 +278,14 @@ def test_of_two_concurrent_publications_with_names_that_look_alike_one_succeeds(
         publish(team, name="Interpreter")
 
         def publish_wren():
-            # It sees no other public agent, and waits in the database for the one that is not committed yet.
-            return publishing.publish_agent(
-                team.charlie, wren.id, name="ＩＮＴＥＲＰＲＥＴＥＲ", handle="wren", **LISTING
-            )
+            # It sees no other public agent, and waits for the one that is not committed yet.
+            return publishing.publish_agent(team.charlie, wren.id, name="Int\u0435rpreter", handle="wren", **LISTING)
 
         other = ConcurrentTransaction(publish_wren)
         assert count_sessions_that_wait() == 1
     with pytest.raises(Conflict) as refusal:
         other.result()
     assert refusal.value.code == Code.NAME_TAKEN
-    assert isinstance(refusal.value.__cause__, IntegrityError)
     assert list(Actor.objects.filter(is_public=True).values_list("name", flat=True)) == ["Interpreter"]
 
 
@@ -346,9 +379,10 @@ def test_a_public_agent_with_the_name_of_a_new_agent_of_the_release_is_renamed(
 def test_an_agent_is_public_once(team):
     copy = publish(team)
     before = count_rows()
-    with pytest.raises(Conflict) as refusal:
-        publish(team, name="Again", handle="again")
-    assert (refusal.value.code, refusal.value.data["handle"]) == (Code.ALREADY_PUBLIC, "interpreter")
+    for fields in ({"name": "Again", "handle": "again"}, {}):  # also under its own name and handle
+        with pytest.raises(Conflict) as refusal:
+            publish(team, **fields)
+        assert (refusal.value.code, refusal.value.data["handle"]) == (Code.ALREADY_PUBLIC, "interpreter")
     assert count_rows() == before
     publishing.take_down_agent(team.alice, copy.id)
     assert publish(team).id != copy.id
