@@ -1,5 +1,6 @@
 """Which parts of a version are published."""
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 
@@ -9,7 +10,8 @@ from agents.services.shipped import SHIPPED
 from agents.specs.content import SpecContent, ToolUse
 from agents.sub_agents import Delegate, DelegateConfig, find_agent_tools, list_named_tools
 from common.handles import normalize_handle
-from events.rows import DirectoryToolRow, UnpublishedReason, UnpublishedToolRow
+from common.secret_search import find_secret_lines
+from events.rows import DirectoryToolRow, SecretWarningRow, UnpublishedReason, UnpublishedToolRow
 from files.pages import READ_PAGES
 from tools.interface import Tool
 from tools.selectors import get_tools
@@ -72,6 +74,30 @@ def list_unpublished_tools(content: SpecContent, own_tools: frozenset[str]) -> l
         for handle in _list_sub_agents(use):
             if not _is_shipped(handle):
                 add(handle, "sub_agent")
+    return rows
+
+
+def find_secrets(content: SpecContent) -> list[SecretWarningRow]:
+    """Return where the published parts of a spec have what looks like a key or a password."""
+    rows = []
+    if lines := find_secret_lines(content.prompt):
+        rows.append(SecretWarningRow(place="prompt", name="", lines=lines))
+    for use in build_public_content(content).tools:
+        settings = json.dumps(use.custom_config, ensure_ascii=False)
+        if find_secret_lines(f"{use.usage_instructions}\n{settings}"):
+            rows.append(SecretWarningRow(place="tool", name=use.tool, lines=[]))
+    return rows
+
+
+def find_secrets_of_listing(description: str, examples: Sequence[str], message: str) -> list[SecretWarningRow]:
+    """Return where the texts of a listing, which everybody reads, have what looks like a key or a password."""
+    rows = []
+    if find_secret_lines(description):
+        rows.append(SecretWarningRow(place="description", name="", lines=[]))
+    if numbers := [number for number, example in enumerate(examples, 1) if find_secret_lines(example)]:
+        rows.append(SecretWarningRow(place="example", name="", lines=numbers))
+    if find_secret_lines(message):
+        rows.append(SecretWarningRow(place="message", name="", lines=[]))
     return rows
 
 

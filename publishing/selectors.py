@@ -38,11 +38,18 @@ from events.rows import (
     PublicationRow,
     PublicUseRow,
     Role,
+    SecretWarningRow,
     TakedownPreviewRow,
     TakedownRow,
     TypicalReplyRow,
 )
-from publishing.content import build_tool_rows, build_tool_rows_of_specs, list_unpublished_tools
+from publishing.content import (
+    build_tool_rows,
+    build_tool_rows_of_specs,
+    find_secrets,
+    find_secrets_of_listing,
+    list_unpublished_tools,
+)
 from publishing.models import AgentUse, Listing
 from publishing.permissions import (
     PUBLIC,
@@ -257,6 +264,7 @@ def build_publication_check(
         max_seconds=content.limits.max_seconds,
         tools=build_tool_rows(content),
         unpublished_tools=list_unpublished_tools(content, frozenset(own_tools.values_list("name", flat=True))),
+        secrets=find_secrets(content),
         memory=content.memory,
         name=build_name_check(normalize_name(name or agent.name)[:80], workspace, copy),
         handle=_check_public_handle(normalize_handle(handle or (copy or agent).handle), workspace, copy),
@@ -328,6 +336,15 @@ def get_publication(
             for listing in taken_down.select_related("agent").order_by("-agent__taken_down_at")[:MAX_LISTED]
         ],
     )
+
+
+def check_listing(
+    actor: Actor, agent_id: UUID, *, description: str, examples: Sequence[str], message: str
+) -> list[SecretWarningRow]:
+    """Return where these texts have what looks like a key or a password, before they are published. Raises `NotFound`,
+    `Forbidden`."""
+    get_agent_for(actor, agent_id, AgentVerb.PUBLISH)
+    return find_secrets_of_listing(description, examples, message)
 
 
 def list_public_use(actor: Actor, agent_id: UUID) -> list[PublicUseRow]:

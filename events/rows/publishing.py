@@ -128,6 +128,15 @@ class UnpublishedToolRow(Row):
     lines: list[int]
 
 
+class SecretWarningRow(Row):
+    """A text that would be published and has what looks like a key or a password. `name`: of the tool whose instructions or
+    settings it is; empty for all others. `lines`: of the prompt, or the number of the example, from 1; else empty."""
+
+    place: Literal["prompt", "tool", "description", "example", "message"]
+    name: str
+    lines: list[int]
+
+
 class NameCheckRow(Row):
     """Whether a name or a handle is free for a public agent, and, if not, free ones."""
 
@@ -141,6 +150,8 @@ class PublicationCheckRow(Row):
 
     `model_may_be_missing`: the version names a model that other workspaces may not have; their default answers there.
     `memory`: that of the version; a public agent remembers each chat by itself.
+    `secrets`: what looks like a key or a password in the prompt and in the instructions and settings of tools, which whoever runs
+    the agent can read.
     """
 
     version: int
@@ -151,6 +162,7 @@ class PublicationCheckRow(Row):
     max_seconds: int
     tools: list[DirectoryToolRow]
     unpublished_tools: list[UnpublishedToolRow]
+    secrets: list[SecretWarningRow]
     memory: MemoryScope
     name: NameCheckRow
     handle: NameCheckRow

@@ -35,6 +35,14 @@ class PublishBody(UpdatePublicationBody):
     handle: Handle
 
 
+class ListingCheckBody(Body):
+    """Texts of a listing while they are entered, so they may be empty."""
+
+    description: str = Field(default="", max_length=2000)
+    examples: list[Annotated[str, Field(max_length=400)]] = Field(default=[], max_length=MAX_EXAMPLES)
+    message: str = Field(default="", max_length=400)
+
+
 class PublicationQuery(Body):
     """A version, a name and a handle to check; those of the agent if they are left out."""
 

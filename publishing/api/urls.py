@@ -15,5 +15,6 @@ urlpatterns = [
     path(f"{PUBLIC_AGENT}/takedown", views.Takedown.as_view()),
     path(f"{AGENT}/publish", views.Publish.as_view()),
     path(f"{AGENT}/publication", views.Publication.as_view()),
+    path(f"{AGENT}/publication/listing-check", views.ListingCheck.as_view()),
     path(f"{AGENT}/publication/use", views.PublicUse.as_view()),
 ]

@@ -17,12 +17,14 @@ from events.rows import (
     DirectoryRow,
     PublicationRow,
     PublicUseRow,
+    SecretWarningRow,
     TakedownPreviewRow,
 )
 from publishing import selectors
 from publishing import services as publishing
 from publishing.api.bodies import (
     DirectoryQuery,
+    ListingCheckBody,
     PublicationQuery,
     PublishBody,
     ReportBody,
@@ -157,6 +159,18 @@ class Publication(APIView):
         body = read(request, UpdatePublicationBody)
         copy = publishing.update_published_agent(request.user, agent_id, **dict(body))
         return build_response(selectors.get_directory_detail(request.user, str(copy.pk)))
+
+
+class ListingCheck(APIView):
+    @extend_schema(
+        operation_id="check_listing",
+        description="Find what looks like a key or a password in the texts of a listing. Nothing is stored.",
+        request=ListingCheckBody,
+        responses=Page[SecretWarningRow],
+    )
+    def post(self, request: Request, agent_id: UUID) -> HttpResponse:
+        body = read(request, ListingCheckBody)
+        return build_list_response(selectors.check_listing(request.user, agent_id, **dict(body)))
 
 
 class PublicUse(APIView):

@@ -705,6 +705,9 @@ OPERATIONS: dict[str, Operation] = {
     "update_publication": Operation(
         "PUT", "agents/{agent_id}/publication", EDITORS, lambda t: LISTING, _change_and_publish
     ),
+    "check_listing": Operation(
+        "POST", "agents/{agent_id}/publication/listing-check", EDITORS, lambda t: {"description": "Sings."}
+    ),
     "list_public_use": Operation("GET", "agents/{agent_id}/publication/use", EDITORS, prepare=_publish),
     "read_own_agent": Operation("GET", "agents/me", dict.fromkeys(("alice", "bob", "charlie"), 403) | {"nobody": 401}),
     "list_wakes": Operation("GET", "agents/me/wakes", EVERYBODY),

@@ -6,7 +6,7 @@ import pytest
 from django.core.management import call_command
 
 from common import look_alikes
-from common.look_alikes import TABLE, build_look_alike_forms
+from common.look_alikes import build_look_alike_forms
 
 
 def look_alike(first, second):

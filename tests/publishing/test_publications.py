@@ -114,6 +114,32 @@ def test_the_check_says_what_goes_along_and_what_does_not(team):
     assert (check.name.is_free, check.handle.is_free) == (True, True)
 
 
+def test_the_check_warns_of_keys_and_passwords_in_what_goes_along(team):
+    save_version(
+        team,
+        prompt="Be kind.\nThe password: hunter2!\nKey sk-abcdefgh12345678.",
+        tools=(
+            ToolUse(tool="current_time", usage_instructions="Use https://robin:secret99@time.example."),
+            ToolUse(tool="web_fetch"),
+            ToolUse(tool="revise_prompt", usage_instructions="token = abc12345"),
+        ),
+    )
+    before = count_rows()
+    found = get_publication(team.alice, team.robin.id).check.secrets
+    # `revise_prompt` is not published, so nobody else reads its instructions.
+    assert [(one.place, one.name, one.lines) for one in found] == [("prompt", "", [2, 3]), ("tool", "current_time", [])]
+    listing = {
+        "description": "密碼：abc123",
+        "examples": ["Sing.", "api_key=abcd-1234"],
+        "message": "New token is x9x9x9x9",
+    }
+    found = selectors.check_listing(team.alice, team.robin.id, **listing)
+    assert [(one.place, one.lines) for one in found] == [("description", []), ("example", [2]), ("message", [])]
+    with pytest.raises(Forbidden):
+        selectors.check_listing(team.bob, team.robin.id, **listing)
+    assert count_rows() == before
+
+
 def test_the_agents_of_the_workspace_that_it_delegates_to_do_not_go_along(team):
     handles = ["scribe", "browser", "planner", "merger"]
     delegate = ToolUse(tool="delegate", custom_config={"allowed_sub_agents": handles, "max_depth": 2})
