@@ -17,10 +17,10 @@ from agents.selectors import find_version
 from agents.services.agents import NewAgent, open_first_chat, store_agent
 from agents.specs.content import SpecContent, ToolUse
 from agents.specs.templates import get_agent_template
-from agents.sub_agents import list_named_tools
 from events.rows import SpecOrigin
 from files.pages import PagesConfig, find_pages
 from llm.endpoints import DEMO_MODEL, uses_system_model
+from tools.selectors import get_tools
 from workspaces.models import Credential, Workspace
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
@@ -121,7 +121,7 @@ def fit_content(file: AgentFile, workspace: Workspace) -> tuple[SpecContent, lis
     """
     tools: list[ToolUse] = []
     missing: list[Missing] = []
-    known = list_named_tools(workspace.id, file)
+    known = get_tools(workspace.id, file.tool_names)
     for use in file.tools:
         if use.tool not in known:
             missing.append(Missing("tool", use.tool, "There is no such tool here. It is left out."))

@@ -2,6 +2,7 @@
 
 from actors.models import Actor
 from agents.permissions import AgentVerb, compute_agent_verbs, get_production
+from agents.sub_agents import build_task_tool
 from events.rows import AgentRow, AgentState, ListedAgentRow, ToolConfigRow
 
 
@@ -14,7 +15,14 @@ def build_agent_row(agent: Actor, *, state: AgentState = "idle") -> AgentRow:
         # Of a public agent, people elsewhere see the tools, the model and the limits, but no text and no person of its publisher.
         tools = [ToolConfigRow(tool=use.tool, is_enabled=use.is_enabled) for use in spec.tools]
         spec = spec.model_copy(update={"prompt": "", "message": "", "tools": tools, "author_id": spec.agent_id})
-    return AgentRow(**dict(listed), spec=spec, revision=agent.revision)
+    tool = build_task_tool(agent)
+    return AgentRow(
+        **dict(listed),
+        spec=spec,
+        revision=agent.revision,
+        tool_name=tool.name if tool else None,
+        tool_schema=tool.build_schema() if tool else None,
+    )
 
 
 def build_listed_agent_row(agent: Actor, *, state: AgentState) -> ListedAgentRow:

@@ -21,6 +21,7 @@ from common.sql_constant import SqlConstant
 from events.payloads import SystemPayload
 from events.rows import AgentRow, AgentState, DiffRow, DraftTrialRow, ListedAgentRow, LockedDraftRow, Stamp
 from tools.permissions import get_workspace_tool_for
+from tools.registry import AGENT_TOOL_NAME, build_agent_tool_name
 from workspaces.permissions import WorkspaceVerb, get_workspace_for, workspaces_visible_to
 
 # --- agents -------------------------------------------------------------------------------------------------------
@@ -70,14 +71,16 @@ def _find_states(
     return states | {pk: "working" for pk, state in found if state != "waiting_approval"}
 
 
-AGENT_TOOL_PREFIX = "agent_"
-"""The beginning of the names of agents as tools. A name has the id of the agent and not its handle, which another publisher may
-have after a takedown."""
-
-
-def build_agent_tool_name(agent_id: UUID) -> str:
-    """Return the name of a public agent as a tool, as it is stored in specs."""
-    return f"{AGENT_TOOL_PREFIX}{agent_id.hex}"
+def list_agent_tools_in_use(workspace_id: UUID) -> list[str]:
+    """Return the names of the public agents that an agent of the workspace has as a tool in production, or in the current draft of
+    any chat, also if it has switched them off. A listener of `list_names_in_use`."""
+    agents = Actor.objects.filter(workspace=workspace_id).exclude(status=AgentStatus.DELETED)
+    drafts = Draft.objects.filter(agent__in=agents, ended_at=None)
+    specs = Q(spec__in=agents.values("current_spec")) | Q(spec__in=drafts.values("applied"))
+    names = set(AgentToolConfig.objects.filter(specs).values_list("tool", flat=True))
+    written = drafts.filter(written__tools__isnull=False).values_list("written__tools", flat=True)
+    names |= {use["tool"] for tools in written for use in tools}
+    return [name for name in names if AGENT_TOOL_NAME.fullmatch(name)]
 
 
 def list_agents_that_call(agent_id: UUID) -> QuerySet[Actor]:

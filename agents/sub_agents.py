@@ -12,12 +12,10 @@ from uuid import UUID
 from pydantic import Field
 
 from actors.models import Actor, AgentStatus, Kind
-from agents.selectors import AGENT_TOOL_PREFIX, build_agent_tool_name
-from agents.specs.content import SpecContent
 from common.handles import normalize_handle
 from common.text import to_storable, to_storable_json
 from tools.interface import AgentTask, Tool, ToolArgs, ToolConfig, ToolContext, ToolError
-from tools.selectors import get_tools
+from tools.registry import build_agent_tool_name, get_called_agent_id
 
 MAX_TASK_CHARACTERS = 20_000
 MAX_CONTEXT_CHARACTERS = 50_000
@@ -110,6 +108,10 @@ class AgentTool(TaskTool):
         self.name = build_agent_tool_name(agent.id)
 
     @property
+    def called_agent(self) -> Actor:
+        return self.agent
+
+    @property
     def description(self) -> str:
         return (
             f"Give a task to another agent: {_describe_agent(self.agent)}\nIt sees only what you pass, works by itself, and"
@@ -156,28 +158,27 @@ class Delegate(TaskTool):
         return self.build_task_for(found, args, config)
 
 
+def build_task_tool(agent: Actor) -> TaskTool | None:
+    """Return the tool by which other agents give this one tasks, or null if it gets none."""
+    if agent.taken_down_at is not None or agent.status != AgentStatus.READY:
+        return None
+    if agent.is_public:
+        return AgentTool(agent)
+    return Delegate([agent]) if agent.accepts_tasks and not agent.runs_outside else None
+
+
 def _describe_agent(agent: Actor) -> str:
     """Return the name and the description in one line."""
     return " ".join(f"{agent.name}. {agent.description or ''}".split())
 
 
-def find_agent_tools(names: Iterable[str]) -> dict[str, Tool]:
-    """Return the tools of these names that are public agents. Makes no query if no name is one of an agent."""
-    ids: list[UUID] = []
-    for name in names:
-        if name.startswith(AGENT_TOOL_PREFIX):
-            try:
-                ids.append(UUID(name.removeprefix(AGENT_TOOL_PREFIX)))
-            except ValueError:
-                continue
+def find_agent_tools(names: Iterable[str]) -> list[Tool]:
+    """Return the tools of these names that are public agents, sorted by the names of the agents. Makes no query if no name is one
+    of an agent. A listener of `find_tools`."""
+    ids = [id for id in map(get_called_agent_id, names) if id is not None]
     if not ids:
-        return {}
+        return []
     public = Actor.objects.filter(
         pk__in=ids, kind=Kind.AGENT, is_public=True, taken_down_at=None, status=AgentStatus.READY
     )
-    return {tool.name: tool for tool in map(AgentTool, public)}
-
-
-def list_named_tools(workspace_id: UUID | None, content: SpecContent) -> dict[str, Tool]:
-    """Return the tools that a spec names, also if they are off: system tools, those of the workspace, and public agents."""
-    return get_tools(workspace_id, content.tool_names) | find_agent_tools(content.tool_names)
+    return [AgentTool(agent) for agent in public.select_related("published_by_workspace").order_by("name", "pk")]

@@ -46,7 +46,7 @@ def _replace(text: str) -> str:
 @cache
 def _read_table() -> dict[int, str]:
     """Return the texts by the code points of the characters that look like them."""
-    table = {}
+    table: dict[int, str] = {}
     for line in TABLE.read_text().splitlines():
         if not line.startswith("#"):
             target, sources = line.split(": ")

@@ -39,6 +39,8 @@ LISTENERS: dict[str, list[str]] = {
         "tools.selectors.list_rows_to_purge",
         "usage.selectors.list_rows_to_purge",
     ],
+    "tools.hooks.find_tools": ["agents.sub_agents.find_agent_tools"],
+    "tools.hooks.list_names_in_use": ["agents.selectors.list_agent_tools_in_use"],
     "tools.hooks.tools_changed": ["notifications.services.listeners.notify_tools_changed"],
     "chats.hooks.message_posted": [
         "waking.services.wake.wake_agents",

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from agents.services.shipped import SHIPPED
 from agents.specs.content import SpecContent, ToolUse
-from agents.sub_agents import Delegate, DelegateConfig, find_agent_tools, list_named_tools
+from agents.sub_agents import Delegate, DelegateConfig
 from common.handles import normalize_handle
 from common.secret_search import find_secret_lines
 from events.rows import DirectoryToolRow, SecretWarningRow, UnpublishedReason, UnpublishedToolRow
@@ -42,7 +42,7 @@ def build_tool_rows(content: SpecContent) -> list[DirectoryToolRow]:
 def build_tool_rows_of_specs(specs: Sequence[Sequence[ToolUse]]) -> list[list[DirectoryToolRow]]:
     """Return the rows of `build_tool_rows` for the tools of several specs. Makes one query at most."""
     names = {use.tool for uses in specs for use in uses}
-    tools_by_name = get_tools(None, names) | find_agent_tools(names)
+    tools_by_name = get_tools(None, names)
     rows = []
     for uses in specs:
         tools = _select_public_tools(uses, tools_by_name)
@@ -131,7 +131,7 @@ def _remove_own_sub_agents(use: ToolUse) -> ToolUse:
 
 def _find_public_tools(content: SpecContent) -> dict[str, Tool]:
     """Return the tools of the spec that work in every workspace, by name."""
-    return _select_public_tools(content.tools, list_named_tools(None, content))
+    return _select_public_tools(content.tools, get_tools(None, content.tool_names))
 
 
 def _select_public_tools(uses: Sequence[ToolUse], tools_by_name: Mapping[str, Tool]) -> dict[str, Tool]:

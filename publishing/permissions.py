@@ -12,6 +12,7 @@ from common.errors import Code, Conflict, NotFound
 from common.handles import HANDLE_PATTERN, normalize_handle
 from publishing.models import Listing
 from runs.services.runs import AGENT_OF_JOB
+from tools.registry import get_called_agent_id
 from workspaces.models import Membership
 
 PUBLIC = {"is_public": True, "taken_down_at": None}
@@ -33,8 +34,11 @@ def _list_published_agents(actor: Actor) -> QuerySet[Any]:
 
 
 def get_public_agent(actor: Actor, handle: str) -> Any:
-    """Return the public agent with this handle or id, with its version, listing, publisher and use. Raises `NotFound`, with the
-    code `taken_down` if the agent was taken down. One that is suspended is found only by those who may take it down."""
+    """Return the public agent with this handle, id or name as a tool, with its version, listing, publisher and use.
+
+    Raises `NotFound`, with the code `taken_down` if the agent was taken down. One that is suspended is found only by those who may
+    take it down.
+    """
     agents = _list_published_agents(actor).select_related(
         "current_spec", "listing", "published_by_workspace", "public_use"
     )
@@ -42,7 +46,7 @@ def get_public_agent(actor: Actor, handle: str) -> Any:
     matches = Q(handle=handle) if HANDLE_PATTERN.fullmatch(handle) else Q(pk__in=[])
     with suppress(ValueError):
         # A handle may look like an id. The id of a public agent finds only this agent: not another one with that handle.
-        id = UUID(handle) if len(handle) == ID_LENGTH else None
+        id = UUID(handle) if len(handle) == ID_LENGTH else get_called_agent_id(handle)
         matches = Q(pk=id) if id and Actor.objects.filter(pk=id, is_public=True).exists() else matches
     agent = agents.filter(matches).first()
     if agent is not None and (agent.status == AgentStatus.READY or AgentVerb.TAKE_DOWN in compute_agent_verbs(agent)):

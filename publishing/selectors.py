@@ -21,6 +21,7 @@ from agents.permissions import (
 from agents.selectors import find_version, list_agents_that_call
 from agents.services.shipped import SHIPPED
 from agents.specs.content import ToolUse
+from agents.sub_agents import AgentTool
 from chats.models import Chat, ChatActor
 from chats.permissions import chats_visible_to
 from common.clock import now
@@ -61,6 +62,7 @@ from publishing.permissions import (
 from publishing.search import build_search_condition
 from runs.models import NOT_ENDED, Run, RunState
 from tools.models import WorkspaceTool
+from tools.registry import build_agent_tool_name
 from usage.models import LLMCall
 from workspaces.models import Credential, Membership, Workspace
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
@@ -156,6 +158,7 @@ def get_directory_detail(actor: Actor, handle: str) -> DirectoryDetailRow:
         model=content.model,
         max_steps=content.limits.max_steps,
         max_seconds=content.limits.max_seconds,
+        tool_schema=AgentTool(agent).build_schema(),
         tools=tools,
         typical=_compute_typical_reply(agent),
         versions=[
@@ -182,6 +185,7 @@ def _build_row_fields(agent: Any, tools: Sequence[DirectoryToolRow]) -> dict[str
     use: AgentUse | None = getattr(agent, "public_use", None)
     return {
         "actor": agent.to_row(),
+        "tool_name": build_agent_tool_name(agent.pk),
         "category": ListingCategory(listing.category) if listing else ListingCategory.OTHER,
         "languages": listing.languages if listing else [],
         "publisher_name": publisher.name if publisher else None,

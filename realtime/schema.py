@@ -20,6 +20,7 @@ from events.frames import ClientFrame, ServerFrame
 from events.payloads import PAYLOADS
 from events.row import COMPONENT
 from events.rows import MessageMetadata, MessageRow
+from tools.registry import AGENT_TOOL_NAME
 
 EXTRA_COMPONENTS: dict[str, TypeAdapter[Any]] = {
     "ServerFrame": TypeAdapter(ServerFrame),
@@ -193,3 +194,12 @@ def build_schema() -> str:
     """Return the OpenAPI document as JSON, the same on every machine."""
     schema = SchemaGenerator().get_schema(request=None, public=True)
     return json.dumps(schema, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def build_constants() -> str:
+    """Return the TypeScript module of the constants that no schema can express."""
+    return (
+        "// Written by `manage.py export_schema`.\n\n"
+        "/** The names of public agents as tools. */\n"
+        f"export const agentToolName = /{AGENT_TOOL_NAME.pattern}/\n"
+    )

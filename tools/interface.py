@@ -167,6 +167,11 @@ class Tool:
         return ""
 
     @property
+    def called_agent(self) -> "Actor | None":
+        """The public agent that is this tool; null for any other tool."""
+        return None
+
+    @property
     def default_policy(self) -> Policy:
         """The policy of a workspace that has set none: no approval is needed."""
         return Policy.AUTO

@@ -2,6 +2,7 @@
 
 import re
 from typing import TypeVar, get_args
+from uuid import UUID
 
 from events.rows import ToolEffect, ToolRow
 from tools.interface import Tool, ToolArgs, ToolConfig
@@ -11,6 +12,10 @@ NAME = re.compile(r"^[a-zA-Z0-9_-]{1,64}$")
 
 FIND_TOOLS = "find_tools"
 """The tool by which a model finds its other tools. It is built for each run (`tools.find_tools`), so it is not registered."""
+
+AGENT_TOOL_NAME = re.compile(r"^agent_[0-9a-f]{32}$")
+"""The names of public agents as tools. A name has the id of the agent and not its handle, which another publisher may have after a
+takedown. The web app gets this pattern by `manage.py export_schema`."""
 
 RESERVED_NAMES = frozenset({FIND_TOOLS})
 """Names that no workspace tool may have, besides those of registered tools."""
@@ -41,6 +46,16 @@ def register(cls: T) -> T:
         raise InvalidTool(f"There are two tools called {cls.name!r}: {type(registry[cls.name]).__qualname__} is one.")
     registry[cls.name] = cls()
     return cls
+
+
+def build_agent_tool_name(agent_id: UUID) -> str:
+    """Return the name of a public agent as a tool, as it is stored in specs."""
+    return f"agent_{agent_id.hex}"
+
+
+def get_called_agent_id(tool: str) -> UUID | None:
+    """Return the id of the public agent that is the tool of this name; null for any other name."""
+    return UUID(tool.removeprefix("agent_")) if AGENT_TOOL_NAME.fullmatch(tool) else None
 
 
 def _is_subclass(candidate: object, base: type) -> bool:

@@ -76,12 +76,15 @@ def build_workspace_tool_row(tool: WorkspaceTool, policies: dict[str, Policy]) -
 def build_offered_tool_row(tool: Tool, policies: dict[str, Policy]) -> OfferedToolRow:
     """Return the row of a tool for a workspace with these policies."""
     stored = tool.row if isinstance(tool, StoredTool) else None
+    agent = tool.called_agent
     described = f"{tool.name} {tool.description} {json.dumps(tool.build_schema(), ensure_ascii=False)}"
     return OfferedToolRow(
         **build_tool_row(tool).model_dump(by_alias=True),
         id=stored and stored.id,
-        title=stored.title if stored else "",
-        tool_type=ToolType(stored.tool_type) if stored else ToolType.SYSTEM,
+        title=stored.title if stored else agent.name if agent else "",
+        tool_type=ToolType(stored.tool_type) if stored else ToolType.AGENT if agent else ToolType.SYSTEM,
+        agent=agent.to_row() if agent else None,
+        publisher_name=agent.published_by_workspace.name if agent and agent.published_by_workspace else None,
         server_name=tool.server_name,
         policy=policies.get(tool.name, tool.default_policy),
         is_available=tool.is_available,

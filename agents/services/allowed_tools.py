@@ -17,13 +17,13 @@ from agents.permissions import AgentVerb, compute_agent_verbs, get_agent_for
 from agents.prepared_queries import OWN_SUB_AGENTS
 from agents.services.shipped import find_shipped_sub_agent
 from agents.specs.content import SpecContent, ToolUse
-from agents.sub_agents import AgentTool, Delegate, DelegateConfig, list_named_tools
+from agents.sub_agents import AgentTool, Delegate, DelegateConfig
 from common.errors import Forbidden, NotFound
 from common.handles import normalize_handle
 from events.rows import Policy, SpecOrigin
 from llm.messages import ToolSchema
 from tools.interface import Tool, ToolConfig
-from tools.selectors import get_policies
+from tools.selectors import get_policies, get_tools
 
 logger = logging.getLogger(__name__)
 
@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 def list_changed_writing_tools(production: SpecContent, content: SpecContent, tools: Mapping[str, Tool]) -> list[str]:
     """Return the names of the tools that write and that production lacks, or has with other settings (`custom_config`).
 
-    `tools` are those that `content` names (`list_named_tools`): what a tool does now counts, not what it did when it was added.
+    `tools` are those that `content` names (`get_tools`): what a tool does now counts, not what it did when it was added.
     """
     writing = [use for use in content.tools if use.is_enabled and _is_writing(use, tools)]
     if not writing:
@@ -78,7 +78,7 @@ def get_run_tools(
 ) -> dict[str, ConfiguredTool]:
     """Return the tools of a run in this workspace, by name. An agent of another workspace has no workspace tools: neither those of
     its own workspace, whose credentials are not for people elsewhere, nor others that happen to have the same names."""
-    tools = list_named_tools(workspace_id if agent.workspace_id == workspace_id else None, content)
+    tools = get_tools(workspace_id if agent.workspace_id == workspace_id else None, content.tool_names)
     allowed = list_allowed_tools(agent, spec, content, tools)
     policies = get_policies(workspace_id) if allowed else {}
     configured = configure_tools(allowed, tools, policies, only_reading=only_reading)

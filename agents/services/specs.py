@@ -10,7 +10,6 @@ from agents.models import AgentSpec, AgentToolConfig, Draft
 from agents.permissions import AgentVerb, get_agent_for, get_production
 from agents.selectors import find_version
 from agents.specs.content import SpecContent
-from agents.sub_agents import list_named_tools
 from chats import services as chats
 from chats.models import ChatActor
 from chats.permissions import ChatVerb, get_chat_for
@@ -20,6 +19,7 @@ from events.publish import publish_workspace_list_changed
 from events.rows import SpecOrigin
 from llm.endpoints import check_model_offered
 from tools.registry import registry
+from tools.selectors import get_tools
 
 
 def check_content(content: SpecContent, *, workspace_id: UUID | None = None, agent: Actor | None = None) -> None:
@@ -28,7 +28,7 @@ def check_content(content: SpecContent, *, workspace_id: UUID | None = None, age
     Pass `workspace_id` for a new agent, otherwise `agent`. A tool that was deleted is accepted if a spec or a draft of the agent
     has it: runs leave it out, and a draft with its name can still be edited.
     """
-    tools = list_named_tools(agent.workspace_id if agent else workspace_id, content)
+    tools = get_tools(agent.workspace_id if agent else workspace_id, content.tool_names)
     unknown = sorted(content.tool_names - tools.keys())
     if unknown and (missing := [name for name in unknown if agent is None or not _has_named(agent, name)]):
         raise Invalid(

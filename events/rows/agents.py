@@ -71,10 +71,14 @@ class ListedAgentRow(Row):
 
 
 class AgentRow(ListedAgentRow):
-    """An agent with its production version."""
+    """An agent with its production version. `tool_name` and `tool_schema`: the tool by which other agents give it tasks, and the
+    JSON Schema of its arguments. For an agent of a workspace this is `delegate`, with its handle as `name`. Null if it gets no
+    tasks."""
 
     spec: SpecRow
     revision: int
+    tool_name: str | None
+    tool_schema: dict[str, Any] | None
 
 
 class FieldChange(Row):

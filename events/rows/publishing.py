@@ -1,7 +1,7 @@
 """The rows of the directory of public agents, and of their publication."""
 
 from datetime import date, datetime
-from typing import Literal
+from typing import Any, Literal
 from uuid import UUID
 
 from django.db import models
@@ -49,10 +49,11 @@ class DirectoryRow(Row):
     `publisher_name` is the workspace that published it; null for an agent that comes with the release. `is_yours`: the reader is a
     member of that workspace. `chat_count`: chats that it is in now. `run_count`: its replies in the last 30 days, and
     `workspace_count` the workspaces in whose chats they are; both are counted anew each hour. A count is null if it is one to four,
-    because it would tell what single workspaces do.
+    because it would tell what single workspaces do. `tool_name`: its name as a tool of other agents.
     """
 
     actor: ActorRow
+    tool_name: str
     category: ListingCategory
     languages: list[str]
     publisher_name: str | None
@@ -96,6 +97,7 @@ class TypicalReplyRow(Row):
 
 class DirectoryDetailRow(DirectoryRow):
     """A public agent, without its prompt. `model` is empty if it names none, so that the default of the workspace answers.
+    `tool_schema` is the JSON Schema of the arguments with which other agents call it.
     `typical` is null as long as the replies are of fewer than five workspaces. `verbs` are those of the reader.
     `versions` are the newest twenty. `origin_id` and `origin_workspace_id`: the original and its workspace, for those who may
     publish its next version; else null. `is_suspended`: an operator has suspended it, and only the editors of its publisher
@@ -105,6 +107,7 @@ class DirectoryDetailRow(DirectoryRow):
     model: str
     max_steps: int
     max_seconds: int
+    tool_schema: dict[str, Any]
     tools: list[DirectoryToolRow]
     typical: TypicalReplyRow | None
     versions: list[DirectoryVersionRow]

@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from pydantic import Field
 
 from events.row import Row
+from events.rows.people import ActorRow
 from mcp_client.protocol import MCPErrorCode
 
 ToolEffect = Literal["read", "write"]
@@ -159,15 +160,18 @@ class ToolServerRow(Row):
 
 
 class OfferedToolRow(ToolRow):
-    """A tool that the agents of a workspace can be given: a system tool or one of its own, also if it is off.
+    """A tool that the agents of a workspace can be given: a system tool, one of its own, or a public agent, also if it is off.
 
-    `server_name` is empty for a system tool. `is_available`: it is not switched off. `schema_tokens` estimates what its
-    description costs in each request to a model.
+    `agent` is the public agent, and `publisher_name` the workspace that published it; both are null for other tools, and an agent
+    that comes with the release has no publisher. `server_name` is empty unless the workspace has added the tool. `is_available`: it
+    is not switched off. `schema_tokens` estimates what its description costs in each request to a model.
     """
 
     tool_type: ToolType
     id: UUID | None
     title: str
+    agent: ActorRow | None
+    publisher_name: str | None
     server_name: str
     policy: Policy
     is_available: bool

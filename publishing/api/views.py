@@ -61,7 +61,7 @@ class OnePublicAgent(APIView):
     @extend_schema(
         operation_id="read_public_agent",
         description="Read what a public agent does, its tools, typical costs and versions. Its prompt is not shown. The handle "
-        "may be its id. If it was taken down, the answer is 404 with the code `taken_down` and the reason.",
+        "may be its id, or its name as a tool. If it was taken down, the answer is 404 with the code `taken_down` and the reason.",
         responses=DirectoryDetailRow,
     )
     def get(self, request: Request, handle: str) -> HttpResponse:

@@ -4,7 +4,6 @@ import pytest
 
 from actors.models import Actor
 from agents.models import AgentSpec, AgentToolConfig
-from agents.selectors import build_agent_tool_name
 from events.models import AuditRecord
 from events.rows import ReportReason
 from publishing import services as publishing
@@ -12,6 +11,7 @@ from publishing.models import AgentReport, Listing
 from tests.admin.environment import build_action_url, build_path, run_action, run_list_action, sign_in_as
 from tests.people import make_agent, make_operator
 from tests.publishing.publications import add_to_chat, publish
+from tools.registry import build_agent_tool_name
 
 pytestmark = pytest.mark.django_db
 

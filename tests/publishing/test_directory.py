@@ -10,7 +10,6 @@ from django.test.utils import CaptureQueriesContext
 from actors.models import Actor
 from agents.models import AgentSpec, AgentToolConfig
 from agents.permissions import get_production
-from agents.selectors import build_agent_tool_name
 from agents.services.shipped import get_shipped_agent
 from chats import services as chats
 from common.errors import Code, NotFound
@@ -33,6 +32,7 @@ from tests.factories.runs import RunFactory
 from tests.factories.usage import LLMCallFactory
 from tests.people import make_agent, make_person
 from tests.publishing.publications import LISTING, add_to_chat, publish
+from tools.registry import build_agent_tool_name
 from workspaces import services as workspaces
 
 pytestmark = pytest.mark.django_db

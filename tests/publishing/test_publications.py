@@ -3,6 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from threading import Barrier
+from typing import Any
 
 import pytest
 from django.apps import apps
@@ -11,7 +12,6 @@ from django.db import IntegrityError, connection, transaction
 from actors.models import Actor
 from agents.models import AgentSpec
 from agents.permissions import get_production
-from agents.selectors import build_agent_tool_name
 from agents.services import agents, drafts, specs
 from agents.services.shipped import SHIPPED, get_shipped_agent
 from agents.specs.content import Limits, Parameters, SpecContent, ToolUse
@@ -34,6 +34,7 @@ from tests.factories.tools import ToolServerFactory, WorkspaceToolFactory
 from tests.people import make_agent
 from tests.publishing.publications import LISTING, add_to_chat, finish_updates, publish, update
 from tests.workspaces.test_members import rule_of
+from tools.registry import build_agent_tool_name
 from workspaces.models import Workspace
 
 pytestmark = pytest.mark.django_db
@@ -128,7 +129,7 @@ def test_the_check_warns_of_keys_and_passwords_in_what_goes_along(team):
     found = get_publication(team.alice, team.robin.id).check.secrets
     # `revise_prompt` is not published, so nobody else reads its instructions.
     assert [(one.place, one.name, one.lines) for one in found] == [("prompt", "", [2, 3]), ("tool", "current_time", [])]
-    listing = {
+    listing: dict[str, Any] = {
         "description": "密碼：abc123",
         "examples": ["Sing.", "api_key=abcd-1234"],
         "message": "New token is x9x9x9x9",

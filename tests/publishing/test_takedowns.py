@@ -7,7 +7,7 @@ from django.test.utils import CaptureQueriesContext
 from actors.models import Actor
 from actors.services import people
 from agents.models import AgentSpec, AgentToolConfig
-from agents.selectors import build_agent_tool_name, list_agents_that_call
+from agents.selectors import list_agents_that_call
 from agents.services import agents
 from chats import services as chats
 from chats.models import Chat, ChatActor, Message
@@ -24,6 +24,7 @@ from tests.factories.runs import RunFactory
 from tests.people import make_agent, make_operator
 from tests.publishing.publications import LISTING, add_to_chat, finish_updates, publish
 from tests.queries import list_plan_nodes
+from tools.registry import build_agent_tool_name
 from waking.services.wake import preview_wakes
 from workspaces import services as workspaces
 

@@ -11,7 +11,6 @@ from actors.models import Actor
 from agents.hooks import public_agent_renamed
 from agents.models import AgentSpec, AgentToolConfig
 from agents.permissions import get_production
-from agents.selectors import build_agent_tool_name
 from chats import services as chats
 from chats.models import ChatActor, Message
 from common.clock import now
@@ -25,6 +24,7 @@ from publishing.services import updates
 from tests.factories.workspaces import grant_right
 from tests.people import make_agent, make_operator, make_person
 from tests.publishing.publications import LISTING, add_to_chat, finish_updates, publish, update
+from tools.registry import build_agent_tool_name
 from worker.sweeper import Sweeper
 from workspaces import services as workspaces
 

@@ -102,14 +102,15 @@ def test_every_reference_has_a_component(document):
     assert named <= document["components"]["schemas"].keys()
 
 
-def test_export_schema_check_fails_for_an_outdated_schema(tmp_path, monkeypatch):
-    target = tmp_path / "openapi.json"
-    monkeypatch.setattr(export_schema, "TARGET", target)
+@pytest.mark.parametrize(("name", "changed"), [("openapi.json", "MessageRow"), ("constants.ts", "agent_")])
+def test_export_schema_check_fails_for_an_outdated_file(tmp_path, monkeypatch, name, changed):
+    target = tmp_path / name
+    monkeypatch.setattr(export_schema, "GENERATED", tmp_path)
     with pytest.raises(CommandError):
         call_command("export_schema", "--check")
     call_command("export_schema")
     call_command("export_schema", "--check", stdout=io.StringIO())
-    target.write_text(target.read_text().replace("MessageRow", "MassageRow"))
+    target.write_text(target.read_text().replace(changed, "changed"))
     with pytest.raises(CommandError):
         call_command("export_schema", "--check")
 

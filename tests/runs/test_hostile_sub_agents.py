@@ -6,7 +6,6 @@ from datetime import timedelta
 import pytest
 from django.db import transaction
 
-from agents.selectors import build_agent_tool_name
 from approvals.models import Approval
 from chats import services as chats
 from common.clock import now
@@ -19,6 +18,7 @@ from tests.factories.files import FileFactory
 from tests.people import make_agent
 from tests.publishing.publications import LISTING, finish_updates
 from tests.runs.test_sub_agents import allow, delegate, list_results
+from tools.registry import build_agent_tool_name
 from worker import sweeper
 
 pytestmark = pytest.mark.django_db(transaction=True)

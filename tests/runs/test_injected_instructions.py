@@ -18,7 +18,6 @@ from django.db import transaction
 from PIL import Image
 
 from actors.models import Actor
-from agents.selectors import build_agent_tool_name
 from agents.services import drafts
 from approvals.models import Approval
 from chats import services as chats
@@ -42,7 +41,7 @@ from tests.files import samples
 from tests.people import make_agent, make_person
 from tests.publishing.publications import LISTING
 from tests.runs.environment import RunEnvironment
-from tools.registry import registry
+from tools.registry import build_agent_tool_name, registry
 from workspaces import services as workspaces
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("delivered_tasks")]

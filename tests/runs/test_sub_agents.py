@@ -7,7 +7,6 @@ import pytest
 from django.db import transaction
 
 from agents.models import AgentSpec
-from agents.selectors import build_agent_tool_name
 from approvals.models import Approval
 from chats.models import Message
 from common.clock import now
@@ -21,6 +20,7 @@ from tests.factories.runs import RunFactory
 from tests.factories.usage import BudgetFactory, ModelPriceFactory
 from tests.people import make_agent
 from tests.publishing.publications import LISTING, finish_updates
+from tools.registry import build_agent_tool_name
 from usage.models import Balance, Reservation
 
 pytestmark = pytest.mark.django_db(transaction=True)

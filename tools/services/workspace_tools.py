@@ -17,7 +17,7 @@ from tools.credentials import check_no_credential_argument
 from tools.http.form import Definition, ToolForm
 from tools.models import ToolPolicy, ToolServer, WorkspaceTool
 from tools.permissions import get_server_for, get_workspace_tool_for
-from tools.registry import NAME, RESERVED_NAMES, registry
+from tools.registry import AGENT_TOOL_NAME, NAME, RESERVED_NAMES, registry
 from tools.selectors import get_tools
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
@@ -128,7 +128,8 @@ def check_tool_name(server: ToolServer, name: str) -> None:
     if not NAME.match(name):
         raise Invalid("The name of a tool has letters, digits, _ and -, at most 64.")
     others = WorkspaceTool.objects.filter(workspace=server.workspace_id, name=name)
-    if name in registry or name in RESERVED_NAMES or others.exists():
+    is_reserved = name in registry or name in RESERVED_NAMES or AGENT_TOOL_NAME.fullmatch(name)
+    if is_reserved or others.exists():
         raise Conflict(f"There is a tool named {name} already.", code=Code.HANDLE_TAKEN)
 
 
@@ -156,7 +157,8 @@ def record_tool(actor: Actor, action: str, tool: WorkspaceTool) -> None:
 
 @transaction.atomic
 def set_policy(actor: Actor, workspace_id: UUID, tool: str, *, policy: Policy) -> ToolPolicy:
-    """Set whether the calls of a tool are made at once, ask first, or are off, for all agents of the workspace.
+    """Set whether the calls of a tool are made at once, ask first, or are off, for all agents of the workspace. The tool may be any
+    public agent.
 
     Raises `NotFound`, also for an unknown tool, and `Forbidden`.
     """

@@ -17,7 +17,6 @@ from agents.services.specs import check_content, write_spec
 from agents.specs.content import SpecContent
 from agents.specs.differences import count_changed_lines, diff, list_changed_parts
 from agents.specs.merging import Contribution, attribute_lines, merge_contributions
-from agents.sub_agents import list_named_tools
 from chats import services as chats
 from chats.models import Message
 from chats.permissions import ChatVerb, get_chat_for
@@ -28,6 +27,7 @@ from events import audit
 from events.frames import DraftText
 from events.publish import publish
 from events.rows import Contributor, Provenance, Segment, SnapshotReason, SpecOrigin
+from tools.selectors import get_tools
 
 
 @transaction.atomic
@@ -168,7 +168,7 @@ def _check_changes_no_writing_tool(agent: Actor, content: SpecContent) -> None:
     """
     if AgentVerb.SAVE in compute_agent_verbs(agent):
         return
-    tools = list_named_tools(agent.workspace_id, content)
+    tools = get_tools(agent.workspace_id, content.tool_names)
     added = list_changed_writing_tools(get_production(agent).content(), content, tools)
     if added:
         raise Forbidden(

@@ -246,6 +246,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/agents/{agent_id}/publication/listing-check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Find what looks like a key or a password in the texts of a listing. Nothing is stored. */
+        post: operations["check_listing"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/agents/{agent_id}/publication/use": {
         parameters: {
             query?: never;
@@ -1169,7 +1186,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Read what a public agent does, its tools, typical costs and versions. Its prompt is not shown. The handle may be its id. If it was taken down, the answer is 404 with the code `taken_down` and the reason. */
+        /** @description Read what a public agent does, its tools, typical costs and versions. Its prompt is not shown. The handle may be its id, or its name as a tool. If it was taken down, the answer is 404 with the code `taken_down` and the reason. */
         get: operations["read_public_agent"];
         put?: never;
         post?: never;
@@ -2783,7 +2800,11 @@ export interface components {
             state: components["schemas"]["ReportState"];
             text: string;
         };
-        /** @description An agent with its production version. */
+        /**
+         * @description An agent with its production version. `tool_name` and `tool_schema`: the tool by which other agents give it tasks, and the
+         *     JSON Schema of its arguments. For an agent of a workspace this is `delegate`, with its handle as `name`. Null if it gets no
+         *     tasks.
+         */
         AgentRow: {
             accepts_tasks: boolean;
             actor: components["schemas"]["ActorRow"];
@@ -2800,6 +2821,10 @@ export interface components {
              * @enum {string}
              */
             state: "idle" | "working" | "waiting";
+            tool_name: string | null;
+            tool_schema: {
+                [key: string]: unknown;
+            } | null;
             verbs: string[];
         };
         /** @description The agent whose token sent the request, and its workspace. */
@@ -3426,6 +3451,7 @@ export interface components {
         };
         /**
          * @description A public agent, without its prompt. `model` is empty if it names none, so that the default of the workspace answers.
+         *     `tool_schema` is the JSON Schema of the arguments with which other agents call it.
          *     `typical` is null as long as the replies are of fewer than five workspaces. `verbs` are those of the reader.
          *     `versions` are the newest twenty. `origin_id` and `origin_workspace_id`: the original and its workspace, for those who may
          *     publish its next version; else null. `is_suspended`: an operator has suspended it, and only the editors of its publisher
@@ -3450,6 +3476,10 @@ export interface components {
             publisher_name: string | null;
             run_count: number | null;
             tool_count: number;
+            tool_name: string;
+            tool_schema: {
+                [key: string]: unknown;
+            };
             tools: components["schemas"]["DirectoryToolRow"][];
             typical: components["schemas"]["TypicalReplyRow"] | null;
             verbs: string[];
@@ -3463,7 +3493,7 @@ export interface components {
          *     `publisher_name` is the workspace that published it; null for an agent that comes with the release. `is_yours`: the reader is a
          *     member of that workspace. `chat_count`: chats that it is in now. `run_count`: its replies in the last 30 days, and
          *     `workspace_count` the workspaces in whose chats they are; both are counted anew each hour. A count is null if it is one to four,
-         *     because it would tell what single workspaces do.
+         *     because it would tell what single workspaces do. `tool_name`: its name as a tool of other agents.
          */
         DirectoryRow: {
             actor: components["schemas"]["ActorRow"];
@@ -3477,6 +3507,7 @@ export interface components {
             publisher_name: string | null;
             run_count: number | null;
             tool_count: number;
+            tool_name: string;
             version: number;
             workspace_count: number | null;
         };
@@ -4262,6 +4293,15 @@ export interface components {
          * @enum {string}
          */
         ListingCategoryRequest: "writing" | "language" | "research" | "data" | "coding" | "business" | "education" | "other";
+        /** @description Texts of a listing while they are entered, so they may be empty. */
+        ListingCheckBodyRequest: {
+            /** @default  */
+            description?: string;
+            /** @default [] */
+            examples?: string[];
+            /** @default  */
+            message?: string;
+        };
         /** @description `wants_notice`: notify the reader when the lock of the draft is free. */
         LockWaiterBodyRequest: {
             wants_notice: boolean;
@@ -4633,6 +4673,10 @@ export interface components {
              * @enum {string}
              */
             state: "idle" | "working" | "waiting";
+            tool_name: string | null;
+            tool_schema: {
+                [key: string]: unknown;
+            } | null;
             verbs: string[];
         };
         /** @description A new token of an agent. `text` is the secret for the `Authorization` header; it is not returned again. */
@@ -4849,12 +4893,14 @@ export interface components {
             provider: "demo" | "openai" | "anthropic" | "gemini" | "deepseek" | "mistral" | "groq" | "xai" | "openrouter" | "azure" | "bedrock" | "openai_compatible";
         };
         /**
-         * @description A tool that the agents of a workspace can be given: a system tool or one of its own, also if it is off.
+         * @description A tool that the agents of a workspace can be given: a system tool, one of its own, or a public agent, also if it is off.
          *
-         *     `server_name` is empty for a system tool. `is_available`: it is not switched off. `schema_tokens` estimates what its
+         *     `agent` is the public agent, and `publisher_name` the workspace that published it; both are null for other tools, and an agent
+         *     that comes with the release has no publisher. `server_name` is empty unless the workspace has added the tool. `is_available`: it is not switched off. `schema_tokens` estimates what its
          *     description costs in each request to a model.
          */
         OfferedToolRow: {
+            agent: components["schemas"]["ActorRow"] | null;
             config_schema: {
                 [key: string]: unknown;
             };
@@ -4868,6 +4914,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             policy: components["schemas"]["Policy"];
+            publisher_name: string | null;
             schema: {
                 [key: string]: unknown;
             };
@@ -5047,6 +5094,11 @@ export interface components {
             /** @default null */
             next: string | null;
             results: components["schemas"]["ScheduleRow"][];
+        };
+        PageOfSecretWarningRow: {
+            /** @default null */
+            next: string | null;
+            results: components["schemas"]["SecretWarningRow"][];
         };
         PageOfSpecRow: {
             /** @default null */
@@ -5396,6 +5448,8 @@ export interface components {
          *
          *     `model_may_be_missing`: the version names a model that other workspaces may not have; their default answers there.
          *     `memory`: that of the version; a public agent remembers each chat by itself.
+         *     `secrets`: what looks like a key or a password in the prompt and in the instructions and settings of tools, which whoever runs
+         *     the agent can read.
          */
         PublicationCheckRow: {
             handle: components["schemas"]["NameCheckRow"];
@@ -5407,6 +5461,7 @@ export interface components {
             model_may_be_missing: boolean;
             name: components["schemas"]["NameCheckRow"];
             prompt_lines: number;
+            secrets: components["schemas"]["SecretWarningRow"][];
             tools: components["schemas"]["DirectoryToolRow"][];
             unpublished_tools: components["schemas"]["UnpublishedToolRow"][];
             version: number;
@@ -5691,6 +5746,16 @@ export interface components {
             kind: "search_results";
             query: string;
             results: components["schemas"]["SearchHit"][];
+        };
+        /**
+         * @description A text that would be published and has what looks like a key or a password. `name`: of the tool whose instructions or
+         *     settings it is; empty for all others. `lines`: of the prompt, or the number of the example, from 1; else empty.
+         */
+        SecretWarningRow: {
+            lines: number[];
+            name: string;
+            /** @enum {string} */
+            place: "prompt" | "tool" | "description" | "example" | "message";
         };
         /** @description Consecutive lines of a prompt and their contributors: none for lines of production, several for merged lines. */
         Segment: {
@@ -7676,6 +7741,40 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DirectoryDetailRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    check_listing: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ListingCheckBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageOfSecretWarningRow"];
                 };
             };
             400: components["responses"]["Error400"];
