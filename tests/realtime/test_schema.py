@@ -102,10 +102,10 @@ def test_every_reference_has_a_component(document):
     assert named <= document["components"]["schemas"].keys()
 
 
-@pytest.mark.parametrize(("name", "changed"), [("openapi.json", "MessageRow"), ("constants.ts", "agent_")])
+@pytest.mark.parametrize(("name", "changed"), [("api/generated/openapi.json", "MessageRow"), ("lib/serverConstants.ts", "agent_")])
 def test_export_schema_check_fails_for_an_outdated_file(tmp_path, monkeypatch, name, changed):
     target = tmp_path / name
-    monkeypatch.setattr(export_schema, "GENERATED", tmp_path)
+    monkeypatch.setattr(export_schema, "SOURCES", tmp_path)
     with pytest.raises(CommandError):
         call_command("export_schema", "--check")
     call_command("export_schema")

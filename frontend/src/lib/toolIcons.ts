@@ -15,7 +15,7 @@ import {
   Workflow,
   Wrench,
 } from 'lucide-react'
-import { DELEGATE, getCalledAgentId } from './agentTools'
+import { DELEGATE, isAgentTool } from './toolNames'
 
 const icons: Record<string, LucideIcon> = {
   current_time: Clock,
@@ -35,4 +35,4 @@ const icons: Record<string, LucideIcon> = {
 }
 
 /** Returns the icon of a tool, by its name; a wrench for a tool that has no icon of its own. */
-export const getToolIcon = (tool: string): LucideIcon => icons[tool] ?? (getCalledAgentId(tool) ? Workflow : Wrench)
+export const getToolIcon = (tool: string): LucideIcon => icons[tool] ?? (isAgentTool(tool) ? Workflow : Wrench)

@@ -7,20 +7,21 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from realtime.schema import build_constants, build_schema
 
-GENERATED = settings.ROOT / "frontend" / "src" / "api" / "generated"
+SOURCES = settings.ROOT / "frontend" / "src"
 
 
 class Command(BaseCommand):
-    help = "Writes openapi.json and constants.ts in frontend/src/api/generated; --check only says whether they are up to date."
+    help = "Writes api/generated/openapi.json and lib/serverConstants.ts of the web app; --check only says whether they are up to date."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--check", action="store_true")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        GENERATED.mkdir(parents=True, exist_ok=True)
-        for name, text in {"openapi.json": build_schema(), "constants.ts": build_constants()}.items():
-            target = GENERATED / name
+        texts = {"api/generated/openapi.json": build_schema(), "lib/serverConstants.ts": build_constants()}
+        for name, text in texts.items():
+            target = SOURCES / name
             if not options["check"]:
+                target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_text(text)
             elif not target.exists() or target.read_text() != text:
                 raise CommandError("The schema has changed: run `manage.py export_schema` and `npm run types`.")

@@ -4896,8 +4896,8 @@ export interface components {
          * @description A tool that the agents of a workspace can be given: a system tool, one of its own, or a public agent, also if it is off.
          *
          *     `agent` is the public agent, and `publisher_name` the workspace that published it; both are null for other tools, and an agent
-         *     that comes with the release has no publisher. `server_name` is empty unless the workspace has added the tool. `is_available`: it is not switched off. `schema_tokens` estimates what its
-         *     description costs in each request to a model.
+         *     that comes with the release has no publisher. `server_name` is empty unless the workspace has added the tool. `is_available`: it
+         *     is not switched off. `schema_tokens` estimates what its description costs in each request to a model.
          */
         OfferedToolRow: {
             agent: components["schemas"]["ActorRow"] | null;

@@ -45,7 +45,30 @@ export const useDirectory = (workspaceId: string, { query, category, language, s
     staleTime: 0,
   })
 
-/** Reads a public agent by its handle or id. Disabled while `handle` is null. Fails with `taken_down` if it was taken down. */
+/** How many public agents a picker shows. */
+const MAX_PICKED = 8
+
+/** Reads the first public agents that match, those in the reader's chats of the workspace before the others. */
+export const usePublicAgents = (workspaceId: string, text: string) =>
+  useQuery({
+    queryKey: [...keys.directory, 'picker', workspaceId, text],
+    queryFn: async ({ signal }) => {
+      const read = (filter: { used_in?: string }) =>
+        unwrap(
+          rest.GET('/api/v1/directory', {
+            params: { query: { limit: MAX_PICKED, ...(text ? { query: text } : {}), ...filter } },
+            signal,
+          }),
+        )
+      const [used, all] = await Promise.all([read({ used_in: workspaceId }), read({})])
+      const usedIds = new Set(used.results.map(row => row.actor.id))
+      const rows = [...used.results, ...all.results.filter(row => !usedIds.has(row.actor.id))]
+      return { rows: rows.slice(0, MAX_PICKED), hasMore: rows.length > MAX_PICKED || all.next !== null }
+    },
+    placeholderData: keepPreviousData,
+  })
+
+/** Reads a public agent by its handle, its id or its name as a tool. Disabled while `handle` is null. Fails with `taken_down` if it was taken down. */
 export const usePublicAgent = (handle: string | null, maxAge = 0) =>
   useQuery({
     queryKey: keys.publicAgent(handle ?? ''),
@@ -154,6 +177,23 @@ export const usePublication = (workspaceId: string, agentId: string, check: Publ
       ),
     placeholderData: keepPreviousData,
     staleTime: 0,
+  })
+
+/** Finds what looks like a key or a password in the texts of a listing. `texts`: the body as JSON. */
+export const useListingCheck = (agentId: string, texts: string) =>
+  useQuery({
+    queryKey: [...keys.directory, 'listing check', agentId, texts],
+    queryFn: async ({ signal }) =>
+      (
+        await unwrap(
+          rest.POST('/api/v1/agents/{agent_id}/publication/listing-check', {
+            params: { path: { agent_id: agentId } },
+            body: JSON.parse(texts) as BodyOf<'/api/v1/agents/{agent_id}/publication/listing-check', 'post'>,
+            signal,
+          }),
+        )
+      ).results,
+    placeholderData: keepPreviousData,
   })
 
 type PublishInput = BodyOf<'/api/v1/agents/{agent_id}/publish', 'post'>

@@ -169,6 +169,7 @@ function Uses({ agent, workspace, busy, onTry, onGo }: UsesProps) {
       {isToolDialogOpen ? (
         <UseAsToolDialog
           actor={agent.actor}
+          toolName={agent.tool_name}
           workspace={workspace}
           onGo={onGo}
           onClose={() => setToolDialogOpen(false)}

@@ -25,6 +25,7 @@ const buildPublication = (name: string, handle: string): PublicationRow => ({
     max_seconds: 1800,
     tools: [{ name: 'web_fetch', description: 'Reads a page.', effect: 'read' }],
     memory: 'chat',
+    secrets: [{ place: 'prompt', name: '', lines: [3, 7] }],
     unpublished_tools: [
       { name: 'draft_campaign', reason: 'workspace', lines: [18] },
       { name: 'scribe', reason: 'sub_agent', lines: [] },
@@ -49,11 +50,16 @@ const neighbour = {
   run_count: 4000,
 }
 
+const CHECK = '/publication/listing-check'
+const listSecrets = (body: unknown) =>
+  JSON.stringify(body).includes('sk-') ? [{ place: 'description', name: '', lines: [] }] : []
+
 const startServer = () =>
-  answerRequests(({ method, path }) => {
+  answerRequests(({ method, path, body }) => {
     const { pathname, searchParams } = new URL(path, 'http://server')
     if (pathname === '/workspaces/w/chats') return [201, { chat: { id: 'new' } }]
     if (pathname === '/directory') return [200, page(searchParams.get('category') === 'writing' ? [neighbour] : [])]
+    if (pathname.endsWith(CHECK)) return [200, page(listSecrets(body))]
     if (method === 'POST') return [201, { actor: { name: 'Lighthouse Robin', handle: 'robin' }, version: 1 }]
     if (pathname.endsWith('/versions')) return [200, { results: [agent.spec], next: null }]
     return [200, buildPublication(searchParams.get('name') ?? 'Robin', searchParams.get('handle') ?? 'robin')]
@@ -84,6 +90,15 @@ it('shows what is published and what is not, with the lines that name a tool tha
   expect((await axe.run(document.body, { rules: { region: { enabled: false } } })).violations).toEqual([])
 })
 
+it('says who can read the prompt, and warns of keys and passwords, also in a text that is being entered', async () => {
+  startServer()
+  const screen = await show()
+  await expect.element(screen.getByText(/^Whoever runs it can read its prompt/)).toBeVisible()
+  await expect.element(screen.getByText(/^Lines 3 and 7 of the prompt have what looks like a key/)).toBeVisible()
+  await screen.getByRole('textbox', { name: 'What it does' }).fill('Use sk-abcdefgh12345678.')
+  await expect.element(screen.getByText(/^The description has what looks like a key/)).toBeVisible()
+})
+
 it('blocks a name that is taken, offers a free one, and publishes once', async () => {
   const requests = startServer()
   const screen = await show()
@@ -93,7 +108,7 @@ it('blocks a name that is taken, offers a free one, and publishes once', async (
   await expect.element(publish).not.toHaveAttribute('aria-disabled')
   await publish.dblClick()
   await vi.waitFor(() => expect(onGo).toHaveBeenCalledWith('/w/lighthouse/directory/robin'))
-  expect(requests.filter(sent => sent.method === 'POST')).toEqual([
+  expect(requests.filter(sent => sent.method === 'POST' && !sent.path.endsWith(CHECK))).toEqual([
     {
       method: 'POST',
       path: '/agents/robin/publish',
@@ -130,7 +145,9 @@ it('asks the agent an example in a new chat, and keeps what was entered', async 
   await screen.getByLabelText('Example 1', { exact: true }).fill('Translate: good morning')
   await tryIt.dblClick()
   await vi.waitFor(() => expect(onGo).toHaveBeenCalledWith('/w/lighthouse/c/new'))
-  expect(listChanges(requests)).toEqual([['POST /workspaces/w/chats', { title: 'Robin', actor_ids: ['robin'] }]])
+  expect(listChanges(requests.filter(sent => !sent.path.endsWith(CHECK)))).toEqual([
+    ['POST /workspaces/w/chats', { title: 'Robin', actor_ids: ['robin'] }],
+  ])
   expect(readStored<{ text: string }>('atelier.text.new', { text: '' }).text).toBe('Translate: good morning')
   await screen.unmount()
   await expect

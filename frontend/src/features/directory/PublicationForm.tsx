@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Upload } from 'lucide-react'
-import { type FormEvent, Suspense, useEffect, useState } from 'react'
+import { type FormEvent, Suspense } from 'react'
 import {
   type AgentRow,
   ApiError,
@@ -19,6 +19,7 @@ import { useAsyncAction } from '@/lib/asyncAction'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { publicAgentPath } from '@/lib/paths'
+import { useSettled } from '@/lib/settled'
 import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
 import { ErrorBanner } from '@/ui/ErrorBanner'
@@ -45,19 +46,6 @@ interface PublicationFormProps {
   onGo(path: string): void
 }
 
-/** The pause after the last key before a name or a handle is checked. */
-const CHECK_PAUSE_MS = 250
-
-/** Returns a value once it has not changed for a while. */
-function useSettled<T>(value: T): T {
-  const [settled, setSettled] = useState(value)
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), CHECK_PAUSE_MS)
-    return () => clearTimeout(timer)
-  }, [value])
-  return settled
-}
-
 /** The form that publishes an agent: what is published, how it appears, and a preview. */
 export function PublicationForm(props: PublicationFormProps) {
   const { storageKey, initial, agent, publication, workspace, onEdit, onCancel, onGo } = props
@@ -70,6 +58,8 @@ export function PublicationForm(props: PublicationFormProps) {
   const name = useSettled(values.name.trim())
   const handle = useSettled(values.handle.trim())
   const checked = usePublication(workspace.id, agent.actor.id, { version: values.version, name, handle })
+  const { description, examples, message } = toBody(values)
+  const listed = useSettled(JSON.stringify({ description, examples, message }))
   const isChecking = checked.isFetching || name !== values.name.trim() || handle !== values.handle.trim()
   const check = checked.data?.check ?? publication.check
   const isNewVersion = listing === null || publication.origin_version !== check.version
@@ -108,7 +98,7 @@ export function PublicationForm(props: PublicationFormProps) {
         <div className={styles.fields}>
           {listing === null ? <LastTakedown takedowns={publication.takedowns} /> : null}
           <VersionChoice agent={agent} value={values.version} onChange={version => change({ version })} />
-          <WhatGoesAlong agent={agent} check={check} onEdit={onEdit} />
+          <WhatGoesAlong agent={agent} check={check} listing={listed} onEdit={onEdit} />
           {listing ? <ChangesSince agent={agent} publication={publication} version={check.version} /> : null}
           <ListingFields
             values={values}

@@ -13,7 +13,6 @@ import {
   type WorkspaceRow,
 } from '@/api'
 import { addToolToDraft, findOtherDraft, releaseOtherDraft } from '@/features/agents'
-import { buildAgentToolName } from '@/lib/agentTools'
 import { useAsyncAction } from '@/lib/asyncAction'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
@@ -30,16 +29,18 @@ import styles from './Directory.module.css'
 interface UseAsToolDialogProps {
   /** The public agent. */
   actor: ActorRow
+  /** Its name as a tool. */
+  toolName: string
   workspace: WorkspaceRow
   onGo(path: string): void
   onClose(): void
 }
 
 /** The choice of an agent of this workspace that gets a public agent as a tool: in its draft, whose workshop is opened then. */
-export function UseAsToolDialog({ actor, workspace, onGo, onClose }: UseAsToolDialogProps) {
+export function UseAsToolDialog({ actor, toolName, workspace, onGo, onClose }: UseAsToolDialogProps) {
   const { t } = useTexts()
   const agents = useAgents(workspace.id)
-  const { give, releaseAndGive, busy, error } = useGive(actor, workspace, (path, name) => {
+  const { give, releaseAndGive, busy, error } = useGive(toolName, workspace, (path, name) => {
     onClose()
     onGo(path)
     showToast(t('agentTool.given', { tool: actor.name, name }))
@@ -117,7 +118,7 @@ function useFindDraftChat(workspaceId: string): (agentId: string) => DraftChat {
 }
 
 /** Returns functions that give the public agent to an agent of the workspace. */
-function useGive(actor: ActorRow, workspace: WorkspaceRow, onGiven: (path: string, name: string) => void) {
+function useGive(toolName: string, workspace: WorkspaceRow, onGiven: (path: string, name: string) => void) {
   const client = useQueryClient()
   const findDraftChat = useFindDraftChat(workspace.id)
   const me = useMe().data?.actor.id ?? ''
@@ -130,7 +131,8 @@ function useGive(actor: ActorRow, workspace: WorkspaceRow, onGiven: (path: strin
   const add = async (agentId: string) => {
     const agent = await readAgent(agentId)
     const chatId = findDraftChat(agentId).chatId ?? (await startChat(agent))
-    await addToolToDraft(chatId, agent, buildAgentToolName(actor.id), me)
+    await addToolToDraft(chatId, agent, toolName, me)
+    await client.invalidateQueries({ queryKey: keys.offeredTools(workspace.id) })
     onGiven(workshopPath(workspace.handle, chatId, agentId), agent.actor.name)
   }
   return {

@@ -1,6 +1,12 @@
-import { ArchiveX, Check, House, Minus, PackageCheck, TriangleAlert } from 'lucide-react'
+import { ArchiveX, Check, Eye, House, Minus, PackageCheck, TriangleAlert } from 'lucide-react'
 import { Fragment, type ReactNode } from 'react'
-import type { AgentRow, PublicationCheckRow, PublicationRow } from '@/api'
+import {
+  type AgentRow,
+  type PublicationCheckRow,
+  type PublicationRow,
+  type SecretWarningRow,
+  useListingCheck,
+} from '@/api'
 import { ToolName } from '@/features/agents'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
@@ -14,13 +20,16 @@ import styles from './Publish.module.css'
 interface WhatGoesAlongProps {
   agent: AgentRow
   check: PublicationCheckRow
+  /** The texts of the listing, as JSON. */
+  listing: string
   /** Opens the workshop of the agent; null while it is in no chat. */
   onEdit: (() => void) | null
 }
 
 /** Which parts of the version are published, and which are not. */
-export function WhatGoesAlong({ agent, check, onEdit }: WhatGoesAlongProps) {
+export function WhatGoesAlong({ agent, check, listing, onEdit }: WhatGoesAlongProps) {
   const { t } = useTexts()
+  const secrets = [...check.secrets, ...(useListingCheck(agent.actor.id, listing).data ?? [])]
   const tools = check.unpublished_tools.filter(tool => tool.reason !== 'pages' && tool.reason !== 'sub_agent')
   const hasPages = check.unpublished_tools.some(tool => tool.reason === 'pages')
   const subAgents = check.unpublished_tools.filter(tool => tool.reason === 'sub_agent')
@@ -80,6 +89,15 @@ export function WhatGoesAlong({ agent, check, onEdit }: WhatGoesAlongProps) {
           </ul>
         </div>
       </div>
+      <div className={styles.warning}>
+        <Eye className="i s" aria-hidden />
+        <p className="muted">{t('publish.promptIsReadable')}</p>
+      </div>
+      <div role="status">
+        {secrets.map(secret => (
+          <SecretWarning key={`${secret.place} ${secret.name}`} secret={secret} />
+        ))}
+      </div>
       {toolsInPrompt.map((tool, at) => (
         <Warning
           key={tool.name}
@@ -101,6 +119,29 @@ export function WhatGoesAlong({ agent, check, onEdit }: WhatGoesAlongProps) {
       {check.model_may_be_missing ? <Warning>{t('publish.modelMissing', { model: check.model })}</Warning> : null}
     </section>
   )
+}
+
+function SecretWarning({ secret: { place, name, lines } }: { secret: SecretWarningRow }) {
+  const { t, rich } = useTexts()
+  const shown = formatList(lines.slice(0, 8).map(String))
+  switch (place) {
+    case 'prompt':
+      return <Warning>{t('publish.secret.prompt', { count: lines.length, lines: shown })}</Warning>
+    case 'tool':
+      return (
+        <Warning>
+          {rich('publish.secret.tool', { tool: name }, tool => (
+            <ToolName tool={tool} />
+          ))}
+        </Warning>
+      )
+    case 'example':
+      return <Warning>{t('publish.secret.example', { count: lines.length, lines: shown })}</Warning>
+    case 'description':
+      return <Warning>{t('publish.secret.description')}</Warning>
+    case 'message':
+      return <Warning>{t('publish.secret.message')}</Warning>
+  }
 }
 
 const Going = ({ name, children }: { name: string; children: ReactNode }) => (

@@ -10,6 +10,8 @@ const tool: OfferedToolRow = {
   id: 't',
   name: 'hold_seats',
   title: '',
+  agent: null,
+  publisher_name: null,
   description: 'Hold seats.',
   effect: 'write',
   tool_type: 'workspace',

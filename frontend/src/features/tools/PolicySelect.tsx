@@ -10,12 +10,14 @@ const policies: readonly ToolPolicy[] = ['auto', 'ask', 'off']
 
 interface PolicySelectProps {
   tool: { name: string; policy: ToolPolicy }
+  /** The name of the tool as it is shown, if it is another one. */
+  label?: string
   workspaceId: string
   mayChange: boolean
 }
 
 /** The policy of the workspace for a tool. It applies in every chat, for every agent. */
-export function PolicySelect({ tool, workspaceId, mayChange }: PolicySelectProps) {
+export function PolicySelect({ tool, label = tool.name, workspaceId, mayChange }: PolicySelectProps) {
   const { t } = useTexts()
   const setPolicy = useSetToolPolicy(workspaceId, tool.name)
   if (!mayChange) return <span className={cx(styles.policy, 'xs muted')}>{t(`policy.${tool.policy}`)}</span>
@@ -24,7 +26,7 @@ export function PolicySelect({ tool, workspaceId, mayChange }: PolicySelectProps
   return (
     <select
       className={cx(fieldStyles.select, styles.policy)}
-      aria-label={t('policy.of', { name: tool.name })}
+      aria-label={t('policy.of', { name: label })}
       title={t(`policy.${policy}.hint`)}
       value={policy}
       onChange={event =>

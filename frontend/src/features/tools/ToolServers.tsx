@@ -7,6 +7,7 @@ import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
 import { Loading } from '@/ui/Loading'
 import { AddHttpServerDialog, AddMcpServerDialog } from './AddServerDialog'
+import { AgentTools } from './AgentTools'
 import { HttpServer } from './HttpServer'
 import { ImportDialog } from './ImportDialog'
 import { McpServer } from './McpServer'
@@ -71,6 +72,7 @@ export function ToolServers({ workspace, serverId, signInFailure }: ToolServersP
         <p className="faint sm">{t('tools.editorsChoose')}</p>
       )}
       <SystemTools {...shared} />
+      <AgentTools {...shared} />
       {query.data.map(server => (
         <div key={server.id} id={server.id}>
           {server.kind === 'mcp' ? (

@@ -1,17 +1,18 @@
 import { readTakenDown, usePublicAgent } from '@/api'
-import { getCalledAgentId } from '@/lib/agentTools'
 import { useTexts } from '@/lib/language'
+import { isAgentTool } from '@/lib/toolNames'
 import type { AvatarData } from '@/ui/Avatar'
 
 /** The name of a tool. A public agent that is called as a tool has the name of the agent. */
 export function ToolName({ tool }: { tool: string }) {
-  const agentId = getCalledAgentId(tool)
-  return agentId === null ? <code>{tool}</code> : <PublicAgentName id={agentId} />
+  return isAgentTool(tool) ? <PublicAgentName tool={tool} /> : <code>{tool}</code>
 }
 
 const MAX_AGE_MS = 60_000
 
 interface CalledAgent {
+  /** Null if it is not known. */
+  id: string | null
   name: string
   avatar: AvatarData | null
   /** Null if it comes with the release, or if it is not known. */
@@ -20,12 +21,13 @@ interface CalledAgent {
   isTakenDown: boolean
 }
 
-/** Returns a public agent by its handle or id, also if it was taken down. */
-export function useCalledAgent(handle: string): CalledAgent {
+/** Returns a public agent by its name as a tool, also if it was taken down. */
+export function useCalledAgent(tool: string): CalledAgent {
   const { t } = useTexts()
-  const query = usePublicAgent(handle, MAX_AGE_MS)
+  const query = usePublicAgent(tool, MAX_AGE_MS)
   const takenDown = readTakenDown(query.error)
   return {
+    id: query.data?.actor.id ?? null,
     name: query.data?.actor.name ?? takenDown?.name ?? t('subAgents.publicAgent'),
     avatar: query.data?.actor.avatar ?? null,
     publisher: query.data?.publisher_name ?? null,
@@ -34,6 +36,6 @@ export function useCalledAgent(handle: string): CalledAgent {
   }
 }
 
-function PublicAgentName({ id }: { id: string }) {
-  return useCalledAgent(id).name
+function PublicAgentName({ tool }: { tool: string }) {
+  return useCalledAgent(tool).name
 }

@@ -2,12 +2,12 @@ import { ChevronDown, ChevronRight } from 'lucide-react'
 import { type ComponentProps, type ReactNode, Suspense, useId, useState } from 'react'
 import { type AgentRow, type OfferedToolRow, type SpecContent, useOfferedTools } from '@/api'
 import { OfferedTool } from '@/features/tools'
-import { DELEGATE, getCalledAgentId } from '@/lib/agentTools'
 import { cx } from '@/lib/cx'
 import { type PlainTextKey, useTexts } from '@/lib/language'
 import { listKeys } from '@/lib/listKeys'
 import { formatNumber } from '@/lib/time'
 import { getToolIcon } from '@/lib/toolIcons'
+import { DELEGATE, isAgentTool } from '@/lib/toolNames'
 import { Avatar } from '@/ui/Avatar'
 import { Field, TextField } from '@/ui/Field'
 import fieldStyles from '@/ui/Field.module.css'
@@ -41,14 +41,16 @@ export function ToolsForm({ content, isReadOnly, onEdit, workspaceId, agentId = 
   // A tool that is switched keeps its position until the tab is opened again.
   const [initiallyOn] = useState(() => new Set(listEnabledTools(content).map(tool => tool.tool)))
   if (!tools.data) return <Loading query={tools} lines={3} />
+  // Agents as tools are listed by themselves, and only those that this agent has.
+  const others = tools.data.filter(tool => tool.tool_type !== 'agent')
   const groups = [
-    { label: t('toolsOn'), tools: tools.data.filter(tool => initiallyOn.has(tool.name)) },
-    { label: t('toolsOff'), tools: tools.data.filter(tool => !initiallyOn.has(tool.name)) },
+    { label: t('toolsOn'), tools: others.filter(tool => initiallyOn.has(tool.name)) },
+    { label: t('toolsOff'), tools: others.filter(tool => !initiallyOn.has(tool.name)) },
   ]
   const isSentToModel = ({ name, policy, is_available }: OfferedToolRow) =>
     is_available && policy !== 'off' && content.tools.some(use => use.tool === name && use.is_enabled)
   const tokens = tools.data.filter(isSentToModel).reduce((sum, tool) => sum + tool.schema_tokens, 0)
-  const agentTools = content.tools.filter(use => getCalledAgentId(use.tool) !== null)
+  const agentTools = content.tools.filter(use => isAgentTool(use.tool))
   const delegate = tools.data.find(tool => tool.name === DELEGATE)
   const calledAgents =
     agentTools.length > 0 ? (
@@ -61,6 +63,7 @@ export function ToolsForm({ content, isReadOnly, onEdit, workspaceId, agentId = 
             <AgentToolItem
               key={use.tool}
               use={use}
+              tool={tools.data.find(tool => tool.name === use.tool)}
               schema={delegate?.config_schema ?? {}}
               workspaceId={workspaceId}
               isReadOnly={isReadOnly}
@@ -162,15 +165,16 @@ function ToolItem({ tool, workspaceId, agentId, mayTest, ...item }: ToolItemProp
 interface AgentToolItemProps
   extends Pick<ToolItemProps, 'workspaceId' | 'isReadOnly' | 'isOpen' | 'onOpen' | 'onChange'> {
   use: ToolUse
+  /** Unknown if it was added since the tools were read, or was taken down. */
+  tool: OfferedToolRow | undefined
   /** The schema of the settings of `delegate`, which include those of agents as tools. */
   schema: { properties?: unknown }
 }
 
 /** A public agent that is called as a tool. */
-function AgentToolItem({ use, schema, workspaceId, ...item }: AgentToolItemProps) {
+function AgentToolItem({ use, tool, schema, workspaceId, ...item }: AgentToolItemProps) {
   const { t } = useTexts()
-  const id = getCalledAgentId(use.tool) ?? ''
-  const { name, avatar, publisher, isShipped, isTakenDown } = useCalledAgent(id)
+  const { id, name, avatar, publisher, isShipped, isTakenDown } = useCalledAgent(use.tool)
   const origin = isShipped ? t('subAgents.readyMade') : publisher ? t('subAgents.byPublisher', { name: publisher }) : ''
   const { allowed_sub_agents: _, ...properties } = (schema.properties ?? {}) as Record<string, unknown>
   return (
@@ -178,10 +182,12 @@ function AgentToolItem({ use, schema, workspaceId, ...item }: AgentToolItemProps
       {...item}
       use={use}
       label={name}
-      icon={<Avatar id={id} name={name} avatar={avatar} square />}
+      icon={<Avatar id={id ?? use.tool} name={name} avatar={avatar} square />}
       name={<b>{name}</b>}
       about={origin}
-      state={isTakenDown ? <span className="no">{t('subAgents.takenDown')}</span> : null}
+      state={
+        isTakenDown ? <span className="no">{t('subAgents.takenDown')}</span> : tool ? t(`policy.${tool.policy}`) : null
+      }
       settings={{ schema: { properties }, workspaceId, agentId: null }}
     />
   )

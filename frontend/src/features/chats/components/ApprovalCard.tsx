@@ -2,12 +2,12 @@ import { Check, CircleAlert, Pencil, ShieldQuestion } from 'lucide-react'
 import { useEffect, useId, useMemo, useRef, useState } from 'react'
 import { ApiError, type ApprovalAsked, type ApprovalAskedRow, type Decision, decideApproval } from '@/api'
 import { ToolName } from '@/features/agents'
-import { getCalledAgentId } from '@/lib/agentTools'
 import { cx } from '@/lib/cx'
 import { getErrorText } from '@/lib/errors'
 import { showHiddenCharacters } from '@/lib/hiddenCharacters'
 import { type PlainTextKey, useTexts } from '@/lib/language'
 import { getToolIcon } from '@/lib/toolIcons'
+import { isAgentTool } from '@/lib/toolNames'
 import { Button } from '@/ui/Button'
 import fieldStyles from '@/ui/Field.module.css'
 import { showToast } from '@/ui/toast'
@@ -92,8 +92,8 @@ function CallCard({ row, onDecide, isDeciding, problems }: CallCardProps) {
   const [mode, setMode] = useState<Mode>(() => (onDecide && readEditedArguments(row.id) ? 'edit' : 'view'))
   const agent = findActor(agentId)?.name ?? agentName
   const Icon = getToolIcon(tool)
-  const calledId = getCalledAgentId(tool)
-  const name = calledId ? (findActor(calledId)?.name ?? t('subAgents.publicAgent')) : showHiddenCharacters(tool)
+  const isAgent = isAgentTool(tool)
+  const name = isAgent ? t('subAgents.publicAgent') : showHiddenCharacters(tool)
   return (
     <section className={styles.card} aria-label={t('approval.label', { tool: name })}>
       <div className={styles.head}>
@@ -101,7 +101,7 @@ function CallCard({ row, onDecide, isDeciding, problems }: CallCardProps) {
           <Icon className="i" aria-hidden />
         </span>
         <span className={styles.title}>
-          <b>{agent}</b> {t('approval.wantsToRun')} {calledId ? <ToolName tool={tool} /> : <code>{name}</code>}
+          <b>{agent}</b> {t('approval.wantsToRun')} {isAgent ? <ToolName tool={tool} /> : <code>{name}</code>}
           {mode === 'edit' ? <small>{t('approval.editing')}</small> : null}
         </span>
         <Expiry at={row.payload.expires_at} />

@@ -8,6 +8,7 @@ import { Button } from '@/ui/Button'
 import { Dialog } from '@/ui/Dialog'
 import { TextField } from '@/ui/Field'
 import { ActorPicker } from './ActorPicker'
+import { PublicAgentPicker } from './PublicAgentPicker'
 
 interface NewChatDialogProps {
   workspaceId: string
@@ -35,10 +36,10 @@ function NewChatForm({ workspaceId, onOpenChange, onMade, withIds = [] }: NewCha
   const people = useMembers(workspaceId).data ?? []
   const [title, setTitle] = useState('')
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set(withIds))
+  const [publicAgents, setPublicAgents] = useState<readonly ActorRow[]>([])
   const { busy, error, run } = useAsyncAction()
   const others = [...agents, ...people].map(row => row.actor).filter(actor => actor.id !== me)
-  const defaultTitle = others
-    .filter(actor => chosen.has(actor.id))
+  const defaultTitle = [...others.filter(actor => chosen.has(actor.id)), ...publicAgents]
     .map(actor => actor.name)
     .join(t('listJoin'))
 
@@ -47,12 +48,16 @@ function NewChatForm({ workspaceId, onOpenChange, onMade, withIds = [] }: NewCha
     if (!next.delete(actor.id)) next.add(actor.id)
     setChosen(next)
   }
+  const togglePublic = (actor: ActorRow) => {
+    const rest = publicAgents.filter(other => other.id !== actor.id)
+    setPublicAgents(rest.length < publicAgents.length ? rest : [...publicAgents, actor])
+  }
   const handleSubmit = (event: FormEvent) => {
     event.preventDefault()
     void run(async () => {
       const made = await createChat(workspaceId, {
         title: title.trim() || defaultTitle || t('newChatName'),
-        actor_ids: [...chosen],
+        actor_ids: [...chosen, ...publicAgents.map(actor => actor.id)],
       })
       await client.invalidateQueries({ queryKey: keys.chats(workspaceId) })
       onOpenChange(false)
@@ -71,6 +76,7 @@ function NewChatForm({ workspaceId, onOpenChange, onMade, withIds = [] }: NewCha
         autoFocus
       />
       {others.length > 0 ? <ActorPicker label={t('whoIsIn')} actors={others} chosen={chosen} onPick={toggle} /> : null}
+      <PublicAgentPicker workspaceId={workspaceId} chosen={publicAgents} onPick={togglePublic} />
       <div className="row endrow">
         <Button onClick={() => onOpenChange(false)}>{t('cancel')}</Button>
         <Button tone="ink" type="submit" busy={busy ? t('makingChat') : null}>

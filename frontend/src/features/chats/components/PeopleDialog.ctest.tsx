@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { userEvent } from 'vitest/browser'
 import { render } from 'vitest-browser-react'
 import type { ActorRow, LinkRow, ParticipantRow, WorkspaceRow } from '@/api'
 import { upsertRows } from '@/realtime'
@@ -11,6 +12,10 @@ import { PeopleDialog } from './PeopleDialog'
 const actor = (name: string, kind: 'human' | 'agent' = 'human') =>
   ({ id: name.toLowerCase(), name, handle: name.toLowerCase(), kind, avatar: null }) as unknown as ActorRow
 const [alice, bob, carol, scribe] = [actor('Alice'), actor('Bob'), actor('Carol'), actor('Scribe', 'agent')]
+const publicAgents = ['Owl', 'Wren', 'Birder'].map(name => ({
+  actor: actor(name, 'agent'),
+  publisher_name: name === 'Owl' ? null : 'Harbor',
+}))
 const participant = (actor: ActorRow) =>
   ({
     kind: 'participant',
@@ -58,6 +63,10 @@ beforeEach(async () => {
     'GET /workspaces/w/agents': page([{ actor: scribe }]),
     'GET /chats/c/links': page(links),
     'POST /chats/c/participants': {},
+    'GET /directory?limit=8': page(publicAgents),
+    'GET /directory?limit=8&used_in=w': page([publicAgents[1]]),
+    'GET /directory?limit=8&query=bird': page([publicAgents[2]]),
+    'GET /directory?limit=8&query=bird&used_in=w': page([]),
     'DELETE /chats/c/participants/bob': {},
     'PATCH /chats/c': {},
   })
@@ -149,4 +158,23 @@ it('wakes an agent once by a double click', async () => {
   await vi.waitFor(() => expect(listWakes()).toHaveLength(1))
   await screen.getByRole('button', { name: 'Look again: wake Scribe' }).click()
   await vi.waitFor(() => expect(listWakes()).toHaveLength(2))
+})
+
+it('adds a public agent: those in use here come first, and others are found by a search', async () => {
+  const { screen } = await openDialog()
+  const group = screen.getByRole('group', { name: 'Public agents' })
+  await expect.element(group.getByRole('button', { name: 'Owl' })).toBeVisible()
+  const names = () =>
+    group
+      .getByRole('button')
+      .elements()
+      .map(button => button.textContent)
+  expect(names()).toEqual(['WrenHarbor', 'Owlready-made', 'BirderHarbor'])
+  const search = group.getByRole('searchbox', { name: 'Find public agents' })
+  await search.fill('bird')
+  await expect.element(group.getByRole('button', { name: 'Owl' })).not.toBeInTheDocument()
+  await expect.element(group.getByRole('button', { name: 'Birder' })).toBeVisible()
+  await search.click()
+  await userEvent.keyboard('{Enter}')
+  await waitForChanges([['POST /chats/c/participants', { actor_id: 'birder' }]])
 })

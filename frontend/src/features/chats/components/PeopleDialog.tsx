@@ -1,6 +1,7 @@
 import { AlarmClock, Hash, MessageSquare, UserMinus } from 'lucide-react'
 import { type FormEvent, useState } from 'react'
 import {
+  type ActorRow,
   addToChat,
   hideChat,
   type ParticipantRow,
@@ -31,6 +32,7 @@ import { ActorPicker } from './ActorPicker'
 import { AgentBadge } from './AgentBadge'
 import { isActiveLink, Links, LinkText } from './Links'
 import styles from './PeopleDialog.module.css'
+import { PublicAgentPicker } from './PublicAgentPicker'
 
 interface PeopleDialogProps {
   chatId: string
@@ -273,12 +275,11 @@ function Add({
   const agents = useAgents(workspaceId).data ?? []
   const inside = new Set(participants.map(participant => participant.actor.id))
   const others = [...people, ...agents].map(row => row.actor).filter(actor => !inside.has(actor.id))
-  if (others.length === 0) return null
+  const add = (actor: ActorRow) => void addToChat(chatId, actor.id).catch(showError)
   return (
-    <ActorPicker
-      label={t('addToChat')}
-      actors={others}
-      onPick={actor => void addToChat(chatId, actor.id).catch(showError)}
-    />
+    <>
+      {others.length > 0 ? <ActorPicker label={t('addToChat')} actors={others} onPick={add} /> : null}
+      <PublicAgentPicker workspaceId={workspaceId} inside={inside} onPick={add} />
+    </>
   )
 }

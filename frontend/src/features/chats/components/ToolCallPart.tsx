@@ -2,11 +2,11 @@ import { Check, X } from 'lucide-react'
 import { memo, type ReactNode, Suspense } from 'react'
 import type { ApprovalDecided, ToolResponsePayload, WebPage } from '@/api'
 import { ToolName } from '@/features/agents'
-import { getCalledAgentId } from '@/lib/agentTools'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { formatNumber, formatSeconds } from '@/lib/time'
 import { getToolIcon } from '@/lib/toolIcons'
+import { isAgentTool } from '@/lib/toolNames'
 import { Collapsible } from '@/ui/Collapsible'
 import { lazy } from '@/ui/lazy'
 import { getHost } from '@/ui/prose/urls'
@@ -59,7 +59,7 @@ export const ToolCallPart = memo(function ToolCallPart({ part }: { part: ToolPar
 function CallHead({ part }: { part: ToolPart }) {
   return (
     <span className="cut mono">
-      <span className={styles.fn}>{getCalledAgentId(part.name) ? <ToolName tool={part.name} /> : part.name}</span>{' '}
+      <span className={styles.fn}>{isAgentTool(part.name) ? <ToolName tool={part.name} /> : part.name}</span>{' '}
       {summarizeArguments(part.args)}
     </span>
   )

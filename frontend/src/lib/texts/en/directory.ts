@@ -177,6 +177,15 @@ const directory = {
     'Lines {{lines}} of the prompt name {{tool}}, which stays here. The public agent would promise what it cannot do.',
   'publish.editPrompt': 'Edit the prompt…',
   'publish.modelMissing': 'Other workspaces may not have {{model}}. Their default model answers there.',
+  'publish.promptIsReadable':
+    'Whoever runs it can read its prompt, and the instructions and settings of its tools: their workspace chooses the server of the model. Put nothing secret into them.',
+  'publish.secret.prompt_one': 'Line {{lines}} of the prompt has what looks like a key or a password.',
+  'publish.secret.prompt_other': 'Lines {{lines}} of the prompt have what looks like a key or a password.',
+  'publish.secret.tool': 'The instructions or settings of {{tool}} have what looks like a key or a password.',
+  'publish.secret.description': 'The description has what looks like a key or a password. Everybody reads it.',
+  'publish.secret.example_one': 'Example {{lines}} has what looks like a key or a password. Everybody reads it.',
+  'publish.secret.example_other': 'Examples {{lines}} have what looks like a key or a password. Everybody reads them.',
+  'publish.secret.message': 'The note about the version has what looks like a key or a password. Everybody reads it.',
   'publish.changes': 'What changed from {{from}} to {{to}}',
   'publish.sameVersion':
     'The public copy is made of {{version}} already. What you change below is published without a new version.',

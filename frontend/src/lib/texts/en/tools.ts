@@ -4,6 +4,8 @@ const tools = {
   'tools.editorsChoose': 'Editors decide about tools.',
   'tools.system': 'System tools',
   'tools.onOff': '{{on}} on · {{off}} off',
+  'tools.agentsHint':
+    'Public agents that agents of this workspace have as tools. What they do, and what is written after them, still asks first.',
   'policy.auto': 'Auto',
   'policy.ask': 'Ask first',
   'policy.off': 'Off',
