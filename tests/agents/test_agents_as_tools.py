@@ -3,6 +3,7 @@
 import pytest
 
 from actors.models import Actor
+from agents.permissions import get_production
 from agents.services import agents, drafts
 from agents.services.allowed_tools import get_run_tools
 from agents.services.shipped import get_shipped_agent
@@ -136,7 +137,8 @@ def test_a_public_agent_that_is_off_is_no_tool_of_a_run(team, public):
 
     def list_run_tools(workspace):
         robin = Actor.objects.get(pk=team.robin.pk)
-        return set(get_run_tools(robin, robin.current_spec, robin.current_spec.content(), workspace.id))
+        spec = get_production(robin)
+        return set(get_run_tools(robin, spec, spec.content(), workspace.id))
 
     assert name in list_run_tools(team.workspace)
     tools.set_policy(team.alice, team.workspace.id, name, policy=Policy.OFF)

@@ -102,7 +102,9 @@ def test_every_reference_has_a_component(document):
     assert named <= document["components"]["schemas"].keys()
 
 
-@pytest.mark.parametrize(("name", "changed"), [("api/generated/openapi.json", "MessageRow"), ("lib/serverConstants.ts", "agent_")])
+@pytest.mark.parametrize(
+    ("name", "changed"), [("api/generated/openapi.json", "MessageRow"), ("lib/serverConstants.ts", "agent_")]
+)
 def test_export_schema_check_fails_for_an_outdated_file(tmp_path, monkeypatch, name, changed):
     target = tmp_path / name
     monkeypatch.setattr(export_schema, "SOURCES", tmp_path)

@@ -58,7 +58,7 @@ def test_a_public_agent_does_tasks_in_another_workspace_until_it_is_taken_down(p
     # Charlie finds it, and gives it to Report Writer.
     found = charlie.ok("GET", f"directory?query={suffix}%20prices")["results"]
     assert [row["actor"]["id"] for row in found] == [public_id]
-    name = f"agent_{public_id.replace('-', '')}"
+    name = found[0]["tool_name"]
     writer = make_agent(charlie, "Report Writer", "You write reports.", [{"tool": name}])
     chat = charlie.ok("POST", f"workspaces/{charlie.workspace}/chats", {"title": "Report", "actor_ids": [writer["id"]]})
     chat_id = chat["chat"]["id"]

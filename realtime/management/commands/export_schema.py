@@ -11,7 +11,7 @@ SOURCES = settings.ROOT / "frontend" / "src"
 
 
 class Command(BaseCommand):
-    help = "Writes api/generated/openapi.json and lib/serverConstants.ts of the web app; --check only says whether they are up to date."
+    help = "Writes api/generated/openapi.json and lib/serverConstants.ts of the web app; --check says whether they are current."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--check", action="store_true")

@@ -36,6 +36,7 @@ export function PublisherBox({ agent, workspaceHandles, onGo }: PublisherBoxProp
           </Button>
         ) : null}
       </div>
+      <p className={cx(blocks.b, 'faint xs')}>{t('publish.promptIsReadable')}</p>
       {origin_id && agent.origin_workspace_id ? (
         <UseByDay workspaceId={agent.origin_workspace_id} originId={origin_id} />
       ) : null}

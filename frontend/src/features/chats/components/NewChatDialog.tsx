@@ -76,7 +76,12 @@ function NewChatForm({ workspaceId, onOpenChange, onMade, withIds = [] }: NewCha
         autoFocus
       />
       {others.length > 0 ? <ActorPicker label={t('whoIsIn')} actors={others} chosen={chosen} onPick={toggle} /> : null}
-      <PublicAgentPicker workspaceId={workspaceId} chosen={publicAgents} onPick={togglePublic} />
+      <PublicAgentPicker
+        label={t('publicAgents')}
+        workspaceId={workspaceId}
+        chosen={publicAgents}
+        onPick={togglePublic}
+      />
       <div className="row endrow">
         <Button onClick={() => onOpenChange(false)}>{t('cancel')}</Button>
         <Button tone="ink" type="submit" busy={busy ? t('makingChat') : null}>

@@ -162,7 +162,7 @@ it('wakes an agent once by a double click', async () => {
 
 it('adds a public agent: those in use here come first, and others are found by a search', async () => {
   const { screen } = await openDialog()
-  const group = screen.getByRole('group', { name: 'Public agents' })
+  const group = screen.getByRole('group', { name: 'Add public agents to this chat' })
   await expect.element(group.getByRole('button', { name: 'Owl' })).toBeVisible()
   const names = () =>
     group

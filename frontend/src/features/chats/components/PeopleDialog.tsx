@@ -279,7 +279,7 @@ function Add({
   return (
     <>
       {others.length > 0 ? <ActorPicker label={t('addToChat')} actors={others} onPick={add} /> : null}
-      <PublicAgentPicker workspaceId={workspaceId} inside={inside} onPick={add} />
+      <PublicAgentPicker label={t('addPublicAgents')} workspaceId={workspaceId} inside={inside} onPick={add} />
     </>
   )
 }

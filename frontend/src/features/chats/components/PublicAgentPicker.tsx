@@ -9,6 +9,7 @@ import { SearchInput } from '@/ui/Field'
 import fieldStyles from '@/ui/Field.module.css'
 
 interface PublicAgentPickerProps {
+  label: string
   workspaceId: string
   /** The chosen public agents, which stay visible whatever is searched. Without it, a click acts at once. */
   chosen?: readonly ActorRow[]
@@ -18,7 +19,7 @@ interface PublicAgentPickerProps {
 }
 
 /** A choice of public agents, searched in the directory. Those in use in the workspace come first. */
-export function PublicAgentPicker({ workspaceId, chosen, inside, onPick }: PublicAgentPickerProps) {
+export function PublicAgentPicker({ label, workspaceId, chosen, inside, onPick }: PublicAgentPickerProps) {
   const { t } = useTexts()
   const [text, setText] = useState('')
   const query = text.trim()
@@ -34,7 +35,7 @@ export function PublicAgentPicker({ workspaceId, chosen, inside, onPick }: Publi
   }
   return (
     <fieldset className={fieldStyles.field} onKeyDown={pickFirst}>
-      <legend className={fieldStyles.label}>{t('publicAgents')}</legend>
+      <legend className={fieldStyles.label}>{label}</legend>
       <SearchInput label={t('findPublicAgents')} value={text} onChange={setText} />
       <div className={blocks.chips} aria-busy={isSearching}>
         {chosen?.map(actor => (

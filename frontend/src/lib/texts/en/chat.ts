@@ -23,6 +23,7 @@ const chat = {
   noMatchingPeople: 'Nobody by that name',
   findMore: '{{n}} more: type a name.',
   publicAgents: 'Public agents',
+  addPublicAgents: 'Add public agents to this chat',
   findPublicAgents: 'Find public agents',
   noPublicAgent: 'No public agent matches',
   morePublicAgents: 'There are more: type a name or what it does.',

@@ -23,6 +23,7 @@ const chat = {
   noMatchingPeople: '找不到这个名字',
   findMore: '还有 {{n}} 位：输入名字来搜索。',
   publicAgents: '公开 Agent',
+  addPublicAgents: '将公开 Agent 加入此聊天室',
   findPublicAgents: '搜索公开 Agent',
   noPublicAgent: '没有符合的公开 Agent',
   morePublicAgents: '还有更多：输入名字或用途来搜索。',

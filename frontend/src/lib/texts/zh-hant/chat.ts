@@ -23,6 +23,7 @@ const chat = {
   noMatchingPeople: '找不到這個名字',
   findMore: '還有 {{n}} 位：輸入名字來搜尋。',
   publicAgents: '公開 Agent',
+  addPublicAgents: '將公開 Agent 加入此聊天室',
   findPublicAgents: '搜尋公開 Agent',
   noPublicAgent: '沒有符合的公開 Agent',
   morePublicAgents: '還有更多：輸入名字或用途來搜尋。',
