@@ -9,7 +9,8 @@ from runs.services import claims
 from tests.recorder import Recorder
 from usage.owners import ResolvedModel
 
-MODEL = ResolvedModel(Endpoint("demo", None, Secret(""), "demo"), "demo")
+MODEL = ResolvedModel(Endpoint("openai", None, Secret(""), "workspace"), "gpt")
+DEMO_MODEL = ResolvedModel(Endpoint("demo", None, Secret(""), "demo"), "demo")
 
 
 def claim_job(run: Run, owner: str = "here:1:a") -> Run:

@@ -6,7 +6,8 @@ prompts: that of the version that the contribution is based on (`base`), the res
 
 * If only one of `ours` and `theirs` differs from `base`, that one is used.
 * If both made the same change, it has several contributors.
-* If they made different changes, a conflict lists the text of each contributor. The text of the first one is used.
+* If both only added lines at the same place, both additions are used, first those of `ours`.
+* If they made other changes, a conflict lists the text of each contributor. The text of the first one is used.
 """
 
 import json
@@ -120,19 +121,26 @@ def _apply_contribution(lines: list[_Line], contribution: Contribution) -> Itera
             yield from lines[start:end]
         else:
             # The gap includes deletions right before the next common line: a change next to a deletion may conflict with it.
-            end = indexes[part.ours.stop] if part.ours.stop < len(indexes) else len(lines)
+            is_last = part.ours.stop == len(indexes)
+            end = len(lines) if is_last else indexes[part.ours.stop]
             yield from _merge_gap(
                 lines[start:end],
                 base[part.base.start : part.base.stop],
                 theirs[part.theirs.start : part.theirs.stop],
                 contribution.contributor.id,
+                is_last=is_last,
             )
         start = end
     yield from lines[start:]
 
 
-def _merge_gap(ours: list[_Line], base: list[str], theirs: list[_Line], contributor: UUID) -> list[_Line]:
-    """Return the merged lines of a range in which the three texts differ. `theirs` are the contributor's lines."""
+def _merge_gap(
+    ours: list[_Line], base: list[str], theirs: list[_Line], contributor: UUID, *, is_last: bool
+) -> list[_Line]:
+    """Return the merged lines of a range in which the three texts differ. `theirs` are the contributor's lines.
+
+    `is_last`: the range is the end of the prompt.
+    """
     our_texts, their_texts = _get_texts(ours), _get_texts(theirs)
     # Equal texts are not enough: the lines may be part of a conflict or another contributor's, and a deletion has no text.
     is_ours_unchanged = our_texts == base and not any(line.contributors or line.conflict for line in ours)
@@ -144,7 +152,24 @@ def _merge_gap(ours: list[_Line], base: list[str], theirs: list[_Line], contribu
         return _attribute_to(contributor, theirs)
     if not any([*our_texts, *their_texts]):  # They differ only in the number of blank lines.
         return ours
+    if not base and _can_keep_both(ours, theirs):
+        return _join_additions(ours, _attribute_to(contributor, theirs), is_last=is_last)
     return _build_conflict_lines(ours, theirs, contributor)
+
+
+def _can_keep_both(ours: list[_Line], theirs: list[_Line]) -> bool:
+    """Return whether two additions at one place can be joined: neither is a deletion, in conflict, or has a line of the other,
+    which would then be there twice."""
+    if any(line.text is None or line.conflict for line in ours):
+        return False
+    return not {*_get_texts(ours)} & {*_get_texts(theirs)} - {""}
+
+
+def _join_additions(ours: list[_Line], theirs: list[_Line], *, is_last: bool) -> list[_Line]:
+    # At the end of a prompt, an empty last line is the end of the line before it, and not a blank line between the additions.
+    if is_last and len(ours) > 1 and not ours[-1].text:
+        return [*ours[:-1], *theirs, *([] if not theirs[-1].text else ours[-1:])]
+    return [*ours, *theirs]
 
 
 def _attribute_to(contributor: UUID, lines: list[_Line], conflict: _PromptConflict | None = None) -> list[_Line]:

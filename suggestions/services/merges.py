@@ -95,7 +95,7 @@ def _find_existing(merge: Merge) -> Merge | None:
 
 
 def _lock_suggestions_to_merge(merge: Merge) -> list[Suggestion]:
-    """Lock the chosen suggestions, and return them in the order chosen.
+    """Lock the chosen suggestions, and return them, the oldest first.
 
     Raises `NotFound`, and `Conflict` if one cannot be decided any more.
     """

@@ -8,6 +8,7 @@ from agents.specs.content import SpecContent
 from agents.specs.merging import Contribution, flatten_spec, merge_contributions, merge_fields
 from common.errors import Code
 from events.rows import Contributor, MergeMethod, Provenance
+from llm.endpoints import DEMO_MODEL
 from runs.models import Run, RunState
 from suggestions.job_inputs import NamedSuggestion, name_suggestions
 from suggestions.merge_answer import InvalidMergeAnswer, build_merged_prompt
@@ -15,14 +16,16 @@ from suggestions.models import Merge, Suggestion
 
 MERGE_SERVICE = "merge_service"
 """The provider in the stamp of a run that an external service answered."""
+DEMO_CODE = "demo_model"
+"""The error code of a merge by the demo model, which cannot merge: it was done line by line."""
 
 
 @dataclass(frozen=True)
 class Outcome:
     """A merged spec, and the contributors of its parts.
 
-    `error_code` (an `InvalidReason`, or the error code of the job) and `error` say why the answer of the model or service was not
-    used.
+    `error_code` (an `InvalidReason`, `DEMO_CODE`, or the error code of the job) and `error` say why the answer of the model or
+    service was not used.
     """
 
     content: SpecContent
@@ -33,12 +36,15 @@ class Outcome:
 
 
 def lock_chosen_suggestions(merge: Merge) -> list[Suggestion]:
-    """Lock the suggestions of a merge, and return those that exist and are for its agent, in the order chosen."""
+    """Lock the suggestions of a merge, and return those that exist and are for its agent, the oldest first.
+
+    If two suggestions add lines at the same place, the lines have this order, too.
+    """
     rows = Suggestion.objects.select_related("agent", "author", "base", "decided_by").filter(
         agent=merge.agent_id, pk__in=merge.chosen
     )
     found = rows.order_by("pk").select_for_update(of=("self",))
-    return sorted(found, key=lambda suggestion: merge.chosen.index(suggestion.pk))
+    return sorted(found, key=lambda suggestion: (suggestion.created_at, suggestion.pk))
 
 
 def _build_contribution(suggestion: Suggestion) -> Contribution:
@@ -66,7 +72,13 @@ def get_job_outcome(run: Run, merge: Merge, suggestions: Sequence[Suggestion]) -
     try:
         return _read_answer(run, merge, suggestions)
     except InvalidMergeAnswer as error:
+        if _get_provider(run) == DEMO_MODEL:
+            return _merge_line_by_line(merge, suggestions, DEMO_CODE, "The demo model merges line by line.")
         return _merge_line_by_line(merge, suggestions, error.reason, str(error))
+
+
+def _get_provider(run: Run) -> str | None:
+    return run.stamp.get("provider") if run.stamp else None
 
 
 def _read_answer(run: Run, merge: Merge, suggestions: Sequence[Suggestion]) -> Outcome:
@@ -81,8 +93,7 @@ def _read_answer(run: Run, merge: Merge, suggestions: Sequence[Suggestion]) -> O
         segments=prompt.segments,
         conflicts=prompt.conflicts + field_conflicts,
     )
-    is_external = run.stamp is not None and run.stamp.get("provider") == MERGE_SERVICE
-    method = MergeMethod.EXTERNAL if is_external else MergeMethod.AGENT
+    method = MergeMethod.EXTERNAL if _get_provider(run) == MERGE_SERVICE else MergeMethod.AGENT
     content = content.model_copy(update={"prompt": prompt.text})
     return Outcome(content, provenance, method)
 

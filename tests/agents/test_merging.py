@@ -87,6 +87,49 @@ def test_changes_of_neighbouring_lines_are_a_conflict():
     assert result.content.prompt == "a\nB\nc\nd"
 
 
+@pytest.mark.parametrize(
+    ("before", "ann", "ben", "after"),
+    [
+        ("a\nb", "a\nb\nx", "a\nb\ny", "a\nb\nx\ny"),
+        ("a\nb\n", "a\nb\nx\n", "a\nb\ny\n", "a\nb\nx\ny\n"),
+        ("a\nb", "a\nb\nx\n", "a\nb\ny\n", "a\nb\nx\ny\n"),
+        ("a\nb", "a\nb\nx\n", "a\nb\ny", "a\nb\nx\ny\n"),
+        ("a\nb", "a\nb\nx", "a\nb\ny\n", "a\nb\nx\ny\n"),
+        ("a\nb", "x\na\nb", "y\na\nb", "x\ny\na\nb"),
+        ("a\nb", "a\n\nx\nb", "a\n\ny\nb", "a\n\nx\n\ny\nb"),
+        ("a\n", "a\nx1\nx2\n", "a\ny\n", "a\nx1\nx2\ny\n"),
+    ],
+)
+def test_two_additions_at_one_place_are_both_used_and_no_conflict(before, ann, ben, after):
+    result = merge_texts(before, ann, ben)
+    assert (result.content.prompt, result.conflicts) == (after, [])
+    assert "".join(segment.text for segment in result.segments) == after
+    added = {
+        line: names for text, names, _ in list_segments(result) for line in text.split("\n") if line[:1] in ("x", "y")
+    }
+    assert set(map(tuple, added.values())) == {("Ann",), ("Ben",)}
+    assert all((names == ["Ann"]) == line.startswith("x") for line, names in added.items())
+
+
+def test_additions_of_three_people_are_all_used_in_their_order():
+    result = merge_texts("a\n", "a\nx\n", "a\ny\n", "a\nz\n")
+    assert (result.content.prompt, result.conflicts) == ("a\nx\ny\nz\n", [])
+    assert list_segments(result)[1:4] == [("x\n", ["Ann"], None), ("y\n", ["Ben"], None), ("z\n", ["Cat"], None)]
+
+
+def test_an_addition_of_production_comes_before_one_at_the_same_place():
+    result = merge_contributions(build_content("a\nnew\n"), [build_contribution(ANN, "a\n", "a\nx\n")])
+    assert (result.content.prompt, result.conflicts) == ("a\nnew\nx\n", [])
+    assert list_segments(result)[:2] == [("a\nnew\n", [], None), ("x\n", ["Ann"], None)]
+
+
+def test_additions_that_have_a_line_in_common_are_a_conflict():
+    """Both would put the common line into the prompt twice."""
+    result = merge_texts("a\n", "a\n# Rules\nx\n", "a\n# Rules\ny\n")
+    assert result.content.prompt == "a\n# Rules\nx\n"
+    assert list_choices(result.conflicts[0]) == [("Ann", "# Rules\nx"), ("Ben", "# Rules\ny")]
+
+
 def test_a_deletion_and_a_change_of_one_line_are_a_conflict_with_a_segment():
     result = merge_texts("a\nb\nc", "a\nc", "a\nB\nc")
     assert result.content.prompt == "a\nc"
@@ -220,6 +263,25 @@ def test_changes_that_do_not_touch_are_all_merged(data):
         contributions.append(build_contribution(contributor, "\n".join(base), "\n".join(proposed)))
     result = merge_contributions(build_content("\n".join(base)), contributions)
     assert (result.content.prompt, result.conflicts) == ("\n".join(after), [])
+
+
+@given(data=st.data())
+def test_additions_at_any_places_are_all_used_once_and_attributed(data):
+    base = [f"line {number}" for number in range(data.draw(st.integers(0, 6)))]
+    contributions, added = [], {}
+    for contributor in (ANN, BEN, CAT):
+        lines = list(base)
+        for number in range(data.draw(st.integers(1, 3))):
+            text = f"{contributor.name} {number}"
+            lines.insert(data.draw(st.integers(0, len(lines))), text)
+            added[text] = contributor.id
+        contributions.append(build_contribution(contributor, "\n".join([*base, ""]), "\n".join([*lines, ""])))
+    result = merge_contributions(build_content("\n".join([*base, ""])), contributions)
+    assert result.conflicts == []
+    assert sorted(result.content.prompt.split("\n")) == sorted([*base, *added, ""])
+    assert [line for line in result.content.prompt.split("\n") if line in base] == base
+    owners = {line: segment.contributors for segment in result.segments for line in segment.text.split("\n") if line}
+    assert owners == {line: [added[line]] if line in added else [] for line in [*base, *added]}
 
 
 def test_lines_are_attributed_to_the_edit_that_added_them():

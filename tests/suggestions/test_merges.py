@@ -23,7 +23,7 @@ from suggestions.models import Merge, Suggestion
 from suggestions.selectors import get_merge_row
 from tests.api.test_rights import client_for
 from tests.factories.workspaces import grant_right
-from tests.jobs import answer_job, claim_job
+from tests.jobs import DEMO_MODEL, answer_job, claim_job
 from tests.people import make_agent, make_operator
 from tests.suggestions.environment import (
     BRIEFER,
@@ -358,7 +358,7 @@ def test_several_suggestions_are_merged_by_the_agent_and_accepted_with_the_draft
     assert (draft.lock_holder, get_states(first, second)) == (environment["alice"], ["accepted", "accepted"])
     assert environment.get_system_message("DRAFT_MERGED")["authors"] == ["Bob", "Carol"]
     row = get_merge_row(environment["alice"], merge.id)
-    assert (row.model, row.tokens > 0, row.cost_micro) == ("demo", True, 3)
+    assert (row.model, row.tokens > 0, row.cost_micro) == ("gpt", True, 3)
     assert Notification.objects.filter(type="merge_done", person=environment["alice"]).count() == 1
 
 
@@ -371,14 +371,14 @@ def test_the_input_of_the_merge_agent_names_authors_and_bases(environment):
     data = get_job_input(run)["input"]
     assert (run.trigger_id, run.on_behalf_of, data["production"]) == (merge.id, environment["alice"], LOUDER)
     assert data["suggestions"] == [
-        {"name": "s1", "author": "Carol", "note": "", "prompt": LOUDER + "Sign.\n", "base_prompt": None},
-        {"name": "s2", "author": "Bob", "note": "Warmer", "prompt": KINDER, "base_prompt": PROMPT},
+        {"name": "s1", "author": "Bob", "note": "Warmer", "prompt": KINDER, "base_prompt": PROMPT},
+        {"name": "s2", "author": "Carol", "note": "", "prompt": LOUDER + "Sign.\n", "base_prompt": None},
     ]
     text = get_job_input(run)["text"]
     key = text.partition("<<<production ")[2].partition(">>>")[0]
-    assert f"<<<s2 was made on {key}>>>\n{PROMPT}\n<<<end of s2 was made on {key}>>>" in text
+    assert f"<<<s1 was made on {key}>>>\n{PROMPT}\n<<<end of s1 was made on {key}>>>" in text
     assert f"<<<production {key}>>>\n{LOUDER}" in text
-    assert "s1 was made on" not in text
+    assert "s2 was made on" not in text
     assert get_job_input(run)["expected"] > len(KINDER)
 
 
@@ -420,6 +420,27 @@ def test_after_an_invalid_answer_the_suggestions_are_merged_line_by_line(environ
     assert (merge.error_code, why in merge.error) == (code, True)
     assert environment.find_draft().written["prompt"] == MERGED
     assert [names for _, names in list_segments(environment.find_draft())] == [["Bob"], [], ["Carol"]]
+
+
+def test_the_demo_model_merges_line_by_line_and_that_is_no_failure(environment):
+    *_, merge = start_merge(environment)
+    answer_job(merge.run, "I have read: merge these prompts.", DEMO_MODEL)
+    merge = reload(merge)
+    assert (merge.state, merge.method, merge.error_code) == ("done", "text", "demo_model")
+    assert merge.error == "The demo model merges line by line."
+    assert environment.find_draft().written["prompt"] == MERGED
+
+
+def test_two_suggestions_that_each_add_a_line_are_merged_with_both_the_older_one_first(environment):
+    older = environment.suggest(f"{PROMPT}Use the user's name.\n", "carol")
+    younger = environment.suggest(f"{PROMPT}Name your source.\n", "bob")
+    merge = environment.fail_merge(environment.merge(younger, older))
+    assert (merge.state, merge.result["conflicts"]) == ("done", [])
+    draft = environment.find_draft()
+    assert draft.written["prompt"] == f"{PROMPT}Use the user's name.\nName your source.\n"
+    assert list_segments(draft)[1:] == [("Use the user's name.\n", ["Carol"]), ("Name your source.\n", ["Bob"])]
+    drafts.save_draft(**environment.draft_args(), revision=draft.revision, base_version=1)
+    assert get_states(older, younger) == ["accepted", "accepted"]
 
 
 def test_after_an_error_of_the_model_the_suggestions_are_merged_line_by_line(environment):

@@ -22,7 +22,7 @@ export function AgentFacts({ agent }: { agent: DirectoryDetailRow }) {
         {typical ? (
           <>
             <b>{t('directory.perReply', { cost: formatCurrency(typical.median_micro) })}</b>
-            <span className="faint xs block">
+            <span className="faint xs">
               {t('directory.costRange', {
                 low: formatCurrency(typical.low_micro),
                 high: formatCurrency(typical.high_micro),

@@ -211,20 +211,27 @@ function MergeOutcome({ merge, workspaceId, findActor }: Pick<MergeProps, 'merge
   const chat = chats?.find(row => row.chat.id === merge.chat_id)?.chat.title
   if (merge.state === 'failed') return <FailedMerge merge={merge} findActor={findActor} />
   if (merge.state === 'stopped') return <Notice>{t('mergeStopped')}</Notice>
-  const why = getMergeErrorText(merge, t)
   const placeKey = merge.state === 'done' ? 'draftIsOpen' : 'nothingChangesYet'
   return (
     <>
       {chat ? <Notice>{rich(placeKey, { chat })}</Notice> : null}
       {chats && !chat && merge.state === 'done' ? <Notice>{t('openedElsewhere')}</Notice> : null}
-      {merge.method === 'text' ? (
-        <Notice>
-          {t(why ? 'byText' : 'byTextOnly')}
-          {sentenceGap()}
-          <span className="faint">{why}</span>
-        </Notice>
-      ) : null}
+      {merge.method === 'text' ? <LineByLine merge={merge} /> : null}
     </>
+  )
+}
+
+/** Says that the texts were merged line by line, and why. The demo model always merges so, which is no failure. */
+function LineByLine({ merge }: Pick<MergeProps, 'merge'>) {
+  const { t } = useTexts()
+  if (merge.error_code === 'demo_model') return <Notice>{t('byTextDemo')}</Notice>
+  const why = getMergeErrorText(merge, t)
+  return (
+    <Notice>
+      {t(why ? 'byText' : 'byTextOnly')}
+      {sentenceGap()}
+      <span className="faint">{why}</span>
+    </Notice>
   )
 }
 

@@ -70,7 +70,7 @@ function TextPart({ part, findContributor }: { part: MergedPart; findContributor
   if (part.kind === 'conflict') return <ConflictBox conflict={part.conflict} findContributor={findContributor} />
   if (part.kind === 'gap' && !isOpen)
     return (
-      <button type="button" className={cx(mergeStyles.d, 'gap')} onClick={() => setOpen(true)}>
+      <button type="button" className={cx(mergeStyles.d, mergeStyles.gap)} onClick={() => setOpen(true)}>
         <UnfoldVertical className="i s" aria-hidden />
         {t('linesUnchanged', { count: part.lines.length })}
       </button>
@@ -89,7 +89,7 @@ function TextPart({ part, findContributor }: { part: MergedPart; findContributor
 const hasSameContributors = (line: MergedLine, before: MergedLine | undefined) =>
   Boolean(before) && String(line.contributors) === String(before?.contributors)
 
-const kinds = { ' ': '', '+': 'new', '−': 'old' } as const
+const kinds = { ' ': undefined, '+': mergeStyles.new, '−': mergeStyles.old }
 
 /** A line. Its contributors are named at the first of consecutive lines. */
 function TextLine({
@@ -104,7 +104,7 @@ function TextLine({
   const { t } = useTexts()
   const names = line.contributors.map(id => findContributor(id)?.name ?? '').join(t('listJoin'))
   return (
-    <div className={`d ${kinds[line.sign]}`.trim()}>
+    <div className={cx(mergeStyles.d, kinds[line.sign])}>
       <i title={names || undefined}>
         {hasSameContributors || line.contributors.length === 0 ? null : (
           <Avatars ids={line.contributors} names={names} findContributor={findContributor} />

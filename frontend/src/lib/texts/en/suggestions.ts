@@ -119,6 +119,7 @@ const suggestions = {
   againHint: 'Trying again makes no second model call, unless production changed.',
   byText: 'The AI merge failed, so we merged line by line.',
   byTextOnly: 'The texts were merged line by line.',
+  byTextDemo: 'The demo model merges line by line. A real model would read the suggestions and join their sentences.',
   'mergeWhy.draft_locked': 'Someone else was editing there.',
   'mergeWhy.other_draft_locked': 'The person who asked for it was editing another draft.',
   'mergeWhy.gone': 'The person who asked for it, or the agent, has left that chat.',

@@ -117,6 +117,7 @@ const suggestions = {
   againHint: '除非正式版本有变，再试一次不会重新询问模型。',
   byText: 'AI 合并失败，因此改为逐行合并。',
   byTextOnly: '文字是逐行合并的。',
+  byTextDemo: '演示模型只会逐行合并；真正的模型会读过各项建议，再把句子融合在一起。',
   'mergeWhy.draft_locked': '当时有别人正在那里编写。',
   'mergeWhy.other_draft_locked': '发起合并的人当时正在编写另一份草稿。',
   'mergeWhy.gone': '发起合并的人或 Agent 已不在那个聊天室。',

@@ -117,6 +117,7 @@ const suggestions = {
   againHint: '除非正式版本有變，再試一次不會重新詢問模型。',
   byText: 'AI 合併失敗，因此改為逐行合併。',
   byTextOnly: '文字是逐行合併的。',
+  byTextDemo: '示範模型只會逐行合併；真正的模型會讀過各項建議，再把句子融合在一起。',
   'mergeWhy.draft_locked': '當時有別人正在那裡編寫。',
   'mergeWhy.other_draft_locked': '發起合併的人當時正在編寫另一份草稿。',
   'mergeWhy.gone': '發起合併的人或 Agent 已不在那個聊天室。',
