@@ -17,10 +17,12 @@ LISTENERS: dict[str, list[str]] = {
     "workspaces.hooks.time_zone_changed": ["usage.services.reservations.move_balances"],
     "workspaces.hooks.workspace_deleted": [
         "notifications.services.listeners.notify_workspace_deleted",
-        "tools.services.servers.delete_servers_of_workspace",
-        "embeddings.services.settings.delete_model_of_workspace",
         "agents.services.listeners.delete_agents_of_workspace",
         "runs.services.runs.stop_runs_of_workspace",
+    ],
+    "workspaces.hooks.workspace_restored": [
+        "agents.services.listeners.restore_agents_of_workspace",
+        "notifications.services.listeners.remove_deletion_notices",
     ],
     # The order of deletion: rows before those that they refer to.
     "workspaces.hooks.collect_rows_to_purge": [

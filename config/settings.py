@@ -247,6 +247,8 @@ APPROVAL_HOURS = env.float("APPROVAL_HOURS", default=24.0)
 SENT_REQUEST_DAYS = env.int("SENT_REQUEST_DAYS", default=30)
 # Days for which the wakes and deliveries of outside programs, and the past times of schedules, are kept.
 WAKE_DAYS = env.int("WAKE_DAYS", default=30)
+# Days for which the deletion of a workspace can be undone. Then its content is purged (docs/permissions.md).
+WORKSPACE_PURGE_DAYS = env.int("WORKSPACE_PURGE_DAYS", default=14)
 # Minutes after which an operator no longer views as another person (docs/security.md).
 VIEWING_MINUTES = env.int("VIEWING_MINUTES", default=30)
 # The most runs that one worker process executes at once; the others wait in PostgreSQL.

@@ -77,8 +77,10 @@ def build_embedding_model_row(workspace: Workspace) -> EmbeddingModelRow:
 
 
 def list_rows_to_purge(workspace: Workspace) -> list[QuerySet[Any]]:
-    """Return all embeddings of a deleted workspace, to purge them. A listener of `collect_rows_to_purge`."""
+    """Return the embedding model of a deleted workspace, and all embeddings, to purge them. A listener of
+    `collect_rows_to_purge`."""
     return [
+        EmbeddingModel.objects.filter(workspace=workspace),
         MessageEmbedding.objects.filter(chat__workspace=workspace),
         EmbeddedChat.objects.filter(chat__workspace=workspace),
     ]

@@ -20,8 +20,9 @@ UNDER_WAY = (MergeState.WAITING, MergeState.WORKING)
 class Merge(Identified):
     """A merge of suggestions into one draft.
 
-    `by` is the person who requested it and who gets the lock of the draft. `chosen` holds the ids of the suggestions. `base` is production when the merge was started or retried. `content` (a spec) and `result` (a
-    `Provenance`) are the outcome. They are stored even if the draft could not be created, so that a retry needs no model.
+    `by` is the person who requested it and who gets the lock of the draft. `chosen` holds the ids of the suggestions. `base` is
+    production when the merge was started or retried. `content` (a spec) and `result` (a `Provenance`) are the outcome. They are
+    stored even if the draft could not be created, so that a retry needs no model.
     """
 
     workspace = models.ForeignKey(

@@ -17,12 +17,13 @@ from admin_kit.actions import service_action
 from admin_kit.changelist import CreatedWithinFilter
 from admin_kit.links import RelatedLink, audit_link, link_column
 from admin_kit.model_admin import ReadOnlyAdmin, action_menu, get_operator
+from common.clock import now
 from common.errors import AppError
 from common.operators import may_operate
 from events.rows import Role
 from workspaces import grants
 from workspaces import services as workspaces
-from workspaces.models import Credential, Membership, PastMembership, Workspace, WorkspaceGrant
+from workspaces.models import Credential, DeletedMembership, Membership, PastMembership, Workspace, WorkspaceGrant
 
 if TYPE_CHECKING:
     GrantModelForm = forms.ModelForm[Any]
@@ -57,13 +58,13 @@ class WorkspaceAdmin(ReadOnlyAdmin):
         RelatedLink(_("Audit"), "events.auditrecord", "workspace_id"),
     )
     audit_prefixes = ("workspace",)
-    actions_detail = ("delete_workspace",)
+    actions_detail = ("delete_workspace", "restore_workspace")
 
     @service_action(
         _("Delete the workspace…"),
         _(
-            "Its members lose it at once, its runs stop, and its chats, agents, files and keys are deleted. This cannot be undone."
-            " Type its name to confirm."
+            "Its members lose it at once, and its runs stop. Operators can restore it until its content is deleted, after the days"
+            " of WORKSPACE_PURGE_DAYS. Type its name to confirm."
         ),
         icon="delete_forever",
         is_dangerous=True,
@@ -72,6 +73,15 @@ class WorkspaceAdmin(ReadOnlyAdmin):
     )
     def delete_workspace(self, workspace: Workspace, operator: Actor, workspace_name: str) -> None:
         workspaces.delete_workspace(operator, workspace.pk, name=workspace_name, as_operator=True)
+
+    @service_action(
+        _("Restore the workspace"),
+        _("Its members, chats, agents, files and keys are as before the deletion. Its runs stay stopped."),
+        icon="restore_from_trash",
+        is_available=lambda workspace: workspace.purge_at is not None and workspace.purge_at > now(),
+    )
+    def restore_workspace(self, workspace: Workspace, operator: Actor) -> None:
+        workspaces.restore_workspace(operator, workspace.pk, as_operator=True)
 
 
 @admin.register(Membership)
@@ -118,6 +128,15 @@ class MembershipAdmin(ReadOnlyAdmin):
     )
     def remove(self, membership: Membership, operator: Actor) -> None:
         workspaces.remove_member(operator, membership.workspace_id, membership.actor_id, as_operator=True)
+
+
+@admin.register(DeletedMembership)
+class DeletedMembershipAdmin(ReadOnlyAdmin):
+    list_display = ("joined_at", link_column("actor", _("person")), link_column("workspace"), "role")
+    list_filter = ("role", CreatedWithinFilter)
+    list_select_related = ("actor", "workspace")
+    search_fields = ("actor__name", "actor__email", "workspace__name")
+    search_id_fields = ("actor_id", "workspace_id")
 
 
 @admin.register(PastMembership)

@@ -21,6 +21,8 @@ rights_reduced: "Hook[[Workspace, Actor, Actor]]" = Hook("rights_reduced")
 member_left: "Hook[[Workspace, Actor, Actor]]" = Hook("member_left")
 # Called when a workspace is deleted, with the actor who deletes it, before its memberships end.
 workspace_deleted: "Hook[[Workspace, Actor]]" = Hook("workspace_deleted")
+# Called when the deletion of a workspace has been undone, with the actor who undid it, after its memberships are restored.
+workspace_restored: "Hook[[Workspace, Actor]]" = Hook("workspace_restored")
 # Called to purge a deleted workspace. A listener returns the rows of its app that belong to the workspace, in the order in which
 # they can be deleted. It raises `Unavailable` if that cannot be done yet.
 collect_rows_to_purge: "CollectingHook[[Workspace], QuerySet[Any]]" = CollectingHook("collect_rows_to_purge")

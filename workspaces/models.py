@@ -1,5 +1,6 @@
 """Workspaces, their members, and the model of their agents."""
 
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -54,6 +55,11 @@ class Workspace(Identified, WithRevision):
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
     # The row of a deleted workspace stays, for the ledger, the audit trail and its public agents that were taken down.
     deleted_at = models.DateTimeField(_("deleted at"), null=True, blank=True)
+    deleted_by = models.ForeignKey(
+        "actors.Actor", verbose_name=_("deleted by"), null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    # The status that each agent had at the deletion, by its id. It is set again if the deletion is undone.
+    agent_statuses = models.JSONField(_("statuses of the agents at the deletion"), null=True, blank=True)
     # When the last row of its content was deleted.
     purged_at = models.DateTimeField(_("purged at"), null=True, blank=True)
 
@@ -66,7 +72,8 @@ class Workspace(Identified, WithRevision):
             ("create_agent_workspace", gettext_noop("Can create agents")),
         ]
         constraints = [
-            models.UniqueConstraint(fields=["handle"], condition=Q(deleted_at=None), name="workspace_handle_unique"),
+            # A deleted workspace keeps its handle until it is purged, because the deletion may be undone.
+            models.UniqueConstraint(fields=["handle"], condition=Q(purged_at=None), name="workspace_handle_unique"),
             models.CheckConstraint(
                 condition=Q(purged_at=None) | Q(deleted_at__isnull=False), name="only_deleted_workspaces_are_purged"
             ),
@@ -74,6 +81,11 @@ class Workspace(Identified, WithRevision):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def purge_at(self) -> datetime | None:
+        """When the content of a deleted workspace is purged. Until then the deletion can be undone."""
+        return self.deleted_at and self.deleted_at + timedelta(days=settings.WORKSPACE_PURGE_DAYS)
 
 
 class Membership(Identified):
@@ -107,6 +119,30 @@ class Membership(Identified):
             role=self.role,
             joined_at=self.joined_at,
         )
+
+
+class DeletedMembership(Identified):
+    """A membership of a deleted workspace. It gives no right but that of an editor to undo the deletion, which restores it."""
+
+    workspace = models.ForeignKey(
+        Workspace, verbose_name=_("workspace"), on_delete=models.CASCADE, related_name="deleted_memberships"
+    )
+    actor = models.ForeignKey(
+        "actors.Actor", verbose_name=_("actor"), on_delete=models.CASCADE, related_name="deleted_memberships"
+    )
+    role = models.CharField(_("role"), max_length=16, choices=Role.choices)
+    joined_at = models.DateTimeField(_("joined at"))
+
+    class Meta:
+        verbose_name = _("membership of a deleted workspace")
+        verbose_name_plural = _("memberships of deleted workspaces")
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "actor"], name="one_deleted_membership_per_person"),
+            models.CheckConstraint(condition=Q(role__in=Role.values), name="deleted_membership_role_known"),
+        ]
+
+    def __str__(self) -> str:
+        return build_display_name(self, "actor", "workspace")
 
 
 class PastMembership(Identified):

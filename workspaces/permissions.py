@@ -1,15 +1,18 @@
 """Rights on workspaces: verbs of the members' roles, and grants."""
 
+from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from django.db.models import CharField, OuterRef, QuerySet, Subquery, Value
+from django.conf import settings
+from django.db.models import CharField, Exists, OuterRef, QuerySet, Subquery, Value
 from django.db.models.expressions import Combinable
 
 from common.access import Fetch, annotate_rights, compute_verbs
+from common.clock import now
 from events.rows import Role
-from workspaces.models import Membership, Workspace, WorkspaceGrant
+from workspaces.models import DeletedMembership, Membership, Workspace, WorkspaceGrant
 
 if TYPE_CHECKING:
     from actors.models import Actor
@@ -63,6 +66,27 @@ def workspaces_visible_to(actor: "Actor") -> QuerySet[Workspace]:
     rows: Any = _with_rights([actor])
     visible: QuerySet[Workspace] = rows.filter(role_0__isnull=False)
     return visible
+
+
+def list_unpurged_workspaces() -> QuerySet[Workspace]:
+    """Return the deleted workspaces whose deletion can still be undone."""
+    deleted = Workspace.objects.filter(deleted_at__isnull=False, purged_at=None)
+    return deleted.filter(deleted_at__gt=now() - timedelta(days=settings.WORKSPACE_PURGE_DAYS))
+
+
+def list_workspaces_to_purge() -> QuerySet[Workspace]:
+    """Return the deleted workspaces whose deletion can no longer be undone, and whose content is not purged completely."""
+    deleted = Workspace.objects.filter(deleted_at__isnull=False, purged_at=None)
+    return deleted.filter(deleted_at__lte=now() - timedelta(days=settings.WORKSPACE_PURGE_DAYS))
+
+
+def workspaces_restorable_by(person: "Actor") -> QuerySet[Workspace]:
+    """Return the deleted workspaces whose deletion this person can undo: those of which they were an editor when another editor, or
+    they themselves, deleted it. A deletion by an operator is undone by operators only."""
+    editors = DeletedMembership.objects.filter(workspace=OuterRef("pk"), role=Role.EDITOR, actor__is_active=True)
+    return list_unpurged_workspaces().filter(
+        Exists(editors.filter(actor=person)), Exists(editors.filter(actor=OuterRef("deleted_by")))
+    )
 
 
 def compute_workspace_verbs(workspace: Workspace) -> frozenset[WorkspaceVerb]:

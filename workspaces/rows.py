@@ -1,7 +1,7 @@
 """Building the rows of workspaces and of their models."""
 
 from common.model_settings import ModelSettings
-from events.rows import ModelRow, WorkspaceRow
+from events.rows import DeletedWorkspaceRow, ModelRow, WorkspaceRow
 from workspaces.models import Workspace
 from workspaces.permissions import compute_workspace_verbs
 
@@ -17,6 +17,19 @@ def build_workspace_row(workspace: Workspace) -> WorkspaceRow:
         revision=workspace.revision,
         role=getattr(workspace, "role_0"),  # noqa: B009  # of the first principal, annotated by `_with_rights`
         verbs=sorted(compute_workspace_verbs(workspace)),
+    )
+
+
+def build_deleted_workspace_row(workspace: Workspace) -> DeletedWorkspaceRow:
+    """Return the row of a workspace from `workspaces_restorable_by`."""
+    if workspace.deleted_at is None or workspace.purge_at is None:
+        raise ValueError("The workspace is not deleted.")
+    return DeletedWorkspaceRow(
+        id=workspace.id,
+        name=workspace.name,
+        deleted_at=workspace.deleted_at,
+        purge_at=workspace.purge_at,
+        deleted_by=workspace.deleted_by and workspace.deleted_by.to_row(),
     )
 
 

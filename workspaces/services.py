@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from uuid import UUID
 from zoneinfo import available_timezones
@@ -31,9 +31,23 @@ from workspaces.hooks import (
     rights_reduced,
     time_zone_changed,
     workspace_deleted,
+    workspace_restored,
 )
-from workspaces.models import Credential, Membership, PastMembership, Workspace, WorkspaceGrant
-from workspaces.permissions import WorkspaceVerb, get_workspace_for
+from workspaces.models import (
+    Credential,
+    DeletedMembership,
+    Membership,
+    PastMembership,
+    Workspace,
+    WorkspaceGrant,
+)
+from workspaces.permissions import (
+    WorkspaceVerb,
+    get_workspace_for,
+    list_unpurged_workspaces,
+    list_workspaces_to_purge,
+    workspaces_restorable_by,
+)
 
 if TYPE_CHECKING:
     from actors.models import Actor
@@ -52,7 +66,7 @@ def create_workspace(actor: "Actor", *, name: str, handle: str | None = None) ->
     """Create a workspace, of which the actor is the first editor. Raises `Invalid`, `Conflict`, `QuotaReached`."""
     name = _check_name(name)
     check_quota("workspaces", Membership.objects.filter(actor=actor))
-    workspaces = Workspace.objects.filter(deleted_at=None)
+    workspaces = Workspace.objects.filter(purged_at=None)
     if handle is not None:
         handle = check_handle(handle, workspaces)
     workspace = Workspace.objects.create(name=name, handle=handle or find_free_handle(name, workspaces))
@@ -108,8 +122,9 @@ def rename_workspace(
 
 @transaction.atomic
 def delete_workspace(actor: "Actor", workspace_id: UUID, *, name: str, as_operator: bool = False) -> Workspace:
-    """Delete a workspace: its members lose it at once, its runs stop, its keys and invite links end, and its handle is free again.
-    Its content is deleted by a task (`purge_workspace`). Its row stays, and so does the ledger.
+    """Delete a workspace: its members lose it at once, its runs stop, and nothing of it can be read or used. For
+    `settings.WORKSPACE_PURGE_DAYS` days it keeps its content and its handle, and `restore_workspace` undoes the deletion. Then its
+    content is purged by a task (`purge_workspace`). Its row stays, and so does the ledger.
 
     `name` is that of the workspace, as a confirmation. `as_operator`: the actor is an operator, who need not be a member. Raises
     `NotFound`, `Forbidden`, `Invalid`, and `Conflict` (`workspace_has_public_agents`).
@@ -139,14 +154,11 @@ def delete_workspace(actor: "Actor", workspace_id: UUID, *, name: str, as_operat
                 ]
             },
         )
-    workspace.deleted_at = now()
-    workspace.save(update_fields=["deleted_at"])
+    workspace.deleted_at, workspace.deleted_by = now(), actor
+    workspace.save(update_fields=["deleted_at", "deleted_by"])
     workspace_deleted.call(workspace, actor)
-    members = list(workspace.memberships.order_by("actor_id").values_list("actor_id", flat=True))
-    workspace.memberships.all().delete()
-    workspace.past_memberships.all().delete()
-    workspace.grants.all().delete()
-    Credential.objects.filter(workspace=workspace).delete()
+    # Without a membership nobody has a right on anything in it, wherever the right is checked.
+    members = _move_memberships(workspace, Membership, DeletedMembership)
     audit.record(
         actor,
         "workspace.deleted",
@@ -159,18 +171,62 @@ def delete_workspace(actor: "Actor", workspace_id: UUID, *, name: str, as_operat
     for member_id in members:
         publish_rights_changed(member_id)
     publish_list_changed(members, "me")
-    # A task that is not sent is sent by the sweeper (`resume_purges`).
-    transaction.on_commit(lambda: send_task_now(PURGE_TASK, [str(workspace.id)]), robust=True)
+    return workspace
+
+
+def _move_memberships(workspace: Workspace, source: Any, target: Any) -> list[UUID]:
+    """Move the memberships of a workspace from one table to the other, with their ids and times. Return the ids of the people."""
+    memberships = list(source.objects.filter(workspace=workspace).order_by("actor_id"))
+    moved = [
+        target(pk=one.pk, workspace=workspace, actor_id=one.actor_id, role=one.role, joined_at=one.joined_at)
+        for one in memberships
+    ]
+    target.objects.bulk_create(moved)
+    # Set afterwards, because `auto_now_add` of `Membership` replaces the times when the rows are created.
+    for membership, new in zip(memberships, moved, strict=True):
+        new.joined_at = membership.joined_at
+    target.objects.bulk_update(moved, ["joined_at"])
+    source.objects.filter(workspace=workspace).delete()
+    return [membership.actor_id for membership in memberships]
+
+
+@transaction.atomic
+def restore_workspace(actor: "Actor", workspace_id: UUID, *, as_operator: bool = False) -> Workspace:
+    """Undo the deletion of a workspace: its members, rights and content are as before. Its runs stay stopped.
+
+    `as_operator`: the actor is an operator, who may undo any deletion. Raises `NotFound` if the workspace is not deleted, if its
+    time is over (`WORKSPACE_PURGE_DAYS`), or if the actor may not undo this deletion (`workspaces_restorable_by`); `QuotaReached`.
+    """
+    if as_operator:
+        check_operator(actor, Workspace)
+    else:
+        check_quota("workspaces", Membership.objects.filter(actor=actor))
+    found = list_unpurged_workspaces() if as_operator else workspaces_restorable_by(actor)
+    # The row is locked first, and the right is read afterwards, so that of two people who undo it one succeeds.
+    list(Workspace.objects.select_for_update(no_key=True).filter(pk=workspace_id).values_list("pk"))
+    workspace = found.filter(pk=workspace_id).first()
+    if workspace is None:
+        raise NotFound(gettext("There is no deleted workspace that you can restore."))
+    workspace.deleted_at, workspace.deleted_by = None, None
+    workspace.save(update_fields=["deleted_at", "deleted_by"])
+    members = _move_memberships(workspace, DeletedMembership, Membership)
+    workspace_restored.call(workspace, actor)
+    audit.record(
+        actor, "workspace.restored", workspace_id=workspace.id, object_id=workspace.id, as_operator=as_operator
+    )
+    for member_id in members:
+        publish_rights_changed(member_id)
+    publish_list_changed(members, "me")
     return workspace
 
 
 @transaction.atomic
 def purge_workspace(workspace_id: UUID) -> bool:
-    """Delete a batch of the content of a deleted workspace. Return whether there may be more to delete; false also if another
-    process is deleting it. Raises `Unavailable` while a run of the workspace is executed.
+    """Delete a batch of the content of a deleted workspace whose time is over. Return whether there may be more to delete; false
+    also if another process is deleting it. Raises `Unavailable` while a run of the workspace is executed.
     """
-    deleted = Workspace.objects.filter(deleted_at__isnull=False, purged_at=None)
-    workspace = deleted.select_for_update(no_key=True, skip_locked=True).filter(pk=workspace_id).first()
+    due = list_workspaces_to_purge().select_for_update(no_key=True, skip_locked=True)
+    workspace = due.filter(pk=workspace_id).first()
     if workspace is None:
         return False
     for rows in collect_rows_to_purge.call(workspace):
@@ -178,15 +234,19 @@ def purge_workspace(workspace_id: UUID) -> bool:
         if ids:
             rows.model._default_manager.filter(pk__in=ids).delete()
             return True
-    workspace.purged_at = now()
-    workspace.save(update_fields=["purged_at"])
+    workspace.deleted_memberships.all().delete()
+    workspace.past_memberships.all().delete()
+    workspace.grants.all().delete()
+    Credential.objects.filter(workspace=workspace).delete()
+    workspace.purged_at, workspace.agent_statuses = now(), None
+    workspace.save(update_fields=["purged_at", "agent_statuses"])
     logger.info("The content of the deleted workspace %s is gone.", workspace.pk)
     return False
 
 
 def resume_purges() -> None:
-    """Send the task of each workspace whose content is not deleted completely. Raises `Unavailable`."""
-    for id in Workspace.objects.filter(deleted_at__isnull=False, purged_at=None).values_list("pk", flat=True):
+    """Send the task of each workspace whose content is to be purged. Raises `Unavailable`."""
+    for id in list_workspaces_to_purge().values_list("pk", flat=True):
         send_task_now(PURGE_TASK, [str(id)])
 
 

@@ -20,5 +20,5 @@ def purge_workspace(workspace_id: str) -> None:
 
 @shared_task
 def resume_purges() -> None:
-    """Send the task of each workspace whose content is not deleted completely."""
+    """Send the task of each workspace whose content is to be purged."""
     workspaces.resume_purges()

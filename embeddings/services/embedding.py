@@ -151,7 +151,7 @@ def claim_due_chats(served: Iterable[UUID] = ()) -> list[tuple[UUID, UUID]]:
     is_free = Q(lease_until=None) | Q(lease_until__lte=at)
     by_time = F("due_at").asc(nulls_last=True)
     first_of_each = (
-        EmbeddedChat.objects.filter(is_due, is_free)
+        EmbeddedChat.objects.filter(is_due, is_free, chat__workspace__deleted_at=None)
         .order_by("chat__workspace_id", by_time, "pk")
         .distinct("chat__workspace_id")
     )
@@ -260,10 +260,10 @@ async def _request_vectors(batch: EmbeddingBatch, texts: list[str]) -> list[list
 def read_batch(row_id: UUID, size: int) -> EmbeddingBatch | None:
     """Return the next messages of a chat to embed, at most `size`. With another model than before, begin anew.
 
-    Return null if all are embedded, after storing this, or if the workspace has no embedding model any more, after deleting the
-    embeddings of the chat.
+    Return null if the workspace is deleted, if all are embedded, after storing this, or if the workspace has no embedding model
+    any more, after deleting the embeddings of the chat.
     """
-    row = EmbeddedChat.objects.select_related("chat").filter(pk=row_id).first()
+    row = EmbeddedChat.objects.select_related("chat").filter(pk=row_id, chat__workspace__deleted_at=None).first()
     if row is None:
         return None
     workspace_id = row.chat.workspace_id

@@ -22,7 +22,6 @@ from events import audit
 from events.publish import publish_workspace_list_changed
 from llm.endpoints import get_policy
 from llm.protocol import Endpoint
-from workspaces.models import Workspace
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 
@@ -117,11 +116,6 @@ def delete_embedding_model(actor: Actor, workspace_id: UUID) -> None:
         model.delete()
         EmbeddedChat.objects.filter(chat__workspace=workspace).update(due_at=now(), failures=0)
         publish_workspace_list_changed(workspace.id, "context")
-
-
-def delete_model_of_workspace(workspace: Workspace, actor: Actor) -> None:
-    """Delete the embedding model of a workspace that is deleted, with its key. A listener of `workspace_deleted`."""
-    EmbeddingModel.objects.filter(workspace=workspace).delete()
 
 
 @transaction.atomic

@@ -68,6 +68,7 @@ from events.rows.notifications import NotificationKind, NotificationRow
 from events.rows.people import (
     ActorRow,
     ApiTokenRow,
+    DeletedWorkspaceRow,
     LLMProfileRow,
     LLMProfileUseRow,
     MembershipRow,
@@ -201,6 +202,7 @@ __all__ = [
     "LockWaiterRow",
     "LockedDraftRow",
     "MESSAGE_ROWS",
+    "DeletedWorkspaceRow",
     "MembershipRow",
     "MemoryClearingRow",
     "MemoryRow",

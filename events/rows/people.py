@@ -77,6 +77,16 @@ class WorkspaceRow(Row):
     verbs: list[str]
 
 
+class DeletedWorkspaceRow(Row):
+    """A deleted workspace that the reader can restore until `purge_at`."""
+
+    id: UUID
+    name: str
+    deleted_at: datetime
+    purge_at: datetime
+    deleted_by: ActorRow | None
+
+
 class MembershipRow(Row):
     """A member of a workspace."""
 

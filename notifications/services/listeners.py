@@ -16,7 +16,8 @@ from common.clock import now
 from common.ids import new_id
 from common.providers import get_provider
 from embeddings.models import EmbeddingModel
-from events.rows import MergeMethod, MergeState, Role
+from events.publish import publish_list_changed
+from events.rows import MergeMethod, MergeState, NotificationKind, Role
 from notifications.models import Notification
 from notifications.services.notifying import notify, notify_in_workspaces
 from publishing.models import Listing
@@ -239,12 +240,22 @@ def notify_workspace_deleted(workspace: Workspace, actor: Actor) -> None:
     members = Membership.objects.filter(workspace=workspace).values_list("actor_id", flat=True)
     notify(
         members,
-        event=_build_event_key("workspace_deleted", workspace.id),
+        event=_build_event_key(
+            "workspace_deleted", workspace.id, workspace.deleted_at and workspace.deleted_at.timestamp()
+        ),
         type="workspace_deleted",
         workspace_id=workspace.id,
         actor=actor if actor.pk in members else None,
         excerpt=_build_excerpt(workspace.name),
     )
+
+
+def remove_deletion_notices(workspace: Workspace, actor: Actor) -> None:
+    """Delete the notifications that a workspace was deleted, because it exists again."""
+    notices = Notification.objects.filter(workspace=workspace, type=NotificationKind.WORKSPACE_DELETED)
+    people = list(notices.values_list("person_id", flat=True))
+    notices.delete()
+    publish_list_changed(people, "notifications")
 
 
 def notify_budget_warning(balance: Balance) -> None:

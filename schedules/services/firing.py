@@ -63,7 +63,8 @@ def _postpone(schedule_id: UUID) -> None:
 
 
 def _filter_due() -> QuerySet[Schedule]:
-    return Schedule.objects.filter(Q(retry_at=None) | Q(retry_at__lte=now()), next_at__lte=now())
+    is_free = Q(retry_at=None) | Q(retry_at__lte=now())
+    return Schedule.objects.filter(is_free, next_at__lte=now(), workspace__deleted_at=None)
 
 
 @transaction.atomic

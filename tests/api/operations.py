@@ -44,6 +44,7 @@ from tests.files.samples import make_image
 from tests.people import Team
 from tools.openapi.reader import describe_document
 from tools.services import jobs
+from workspaces import services as workspaces
 
 WEBHOOK = "agents/{agent_id}/webhooks/{webhook_id}"
 PEOPLE = ("alice", "bob", "charlie", "nobody")
@@ -300,6 +301,11 @@ def _save_second_version(team: Team, things: Things, who: str) -> None:
     drafts.save_draft(**where, revision=draft.revision, base_version=1)
 
 
+def _delete_workspace(team: Team, things: Things, who: str) -> None:
+    """Delete the workspace as Alice."""
+    workspaces.delete_workspace(team.alice, team.workspace.id, name=team.workspace.name)
+
+
 def _build_content(**more: Any) -> Callable[[Things], Any]:
     return lambda things: {"content": {"prompt": "New"}, **more}
 
@@ -412,7 +418,15 @@ OPERATIONS: dict[str, Operation] = {
     "remove_member": Operation("DELETE", "workspaces/{workspace_id}/members/{actor_id}", EDITORS),
     "leave_workspace": Operation("POST", "workspaces/{workspace_id}/leave", {**MEMBERS, "alice": 409}),
     "delete_workspace": Operation(
-        "POST", "workspaces/{workspace_id}/deletion", EDITORS, lambda t: {"name": "Lighthouse"}
+        "POST",
+        "workspaces/{workspace_id}/deletion",
+        EDITORS,
+        lambda t: {"name": "Lighthouse", "password": PASSWORD},
+        by_token=False,
+    ),
+    "list_deleted_workspaces": Operation("GET", "deleted-workspaces", EVERYBODY, prepare=_delete_workspace),
+    "restore_workspace": Operation(
+        "POST", "workspaces/{workspace_id}/restoration", ONLY_ALICE, prepare=_delete_workspace
     ),
     "read_model": Operation("GET", "workspaces/{workspace_id}/model", MEMBERS),
     "set_model": Operation("PUT", "workspaces/{workspace_id}/model", EDITORS, lambda t: MODEL),

@@ -1,5 +1,7 @@
 """Deleting a workspace: who may, what refuses it, what ends at once, and what the purge deletes."""
 
+from datetime import datetime, timedelta
+
 import pytest
 from django.apps import apps
 from django.db import connection, transaction
@@ -11,8 +13,11 @@ from agents.permissions import agents_visible_to
 from chats import services as chats
 from chats.models import Chat, Message
 from chats.permissions import chats_visible_to
-from common.errors import AppError, Code, Conflict, Forbidden, Invalid, NotFound, Unavailable
+from common.clock import now
+from common.errors import AppError, Code, Conflict, Forbidden, Invalid, NotFound, QuotaReached, Unavailable
 from common.secrets import Secret
+from embeddings.models import EmbeddedChat
+from embeddings.services.embedding import claim_due_chats, read_batch
 from events.models import AuditRecord
 from events.stream import get_partials
 from notifications.models import Notification
@@ -21,22 +26,28 @@ from publishing import services as publishing
 from runs.models import Run
 from runs.services import runs
 from runs.services.claims import claim_run
+from schedules.services.firing import fire_due_schedules
 from tests.admin.environment import build_path, run_action, sign_in_as
 from tests.api.client import sign_in
 from tests.api.fixtures import make_team_with_things
-from tests.api.test_rights import fingerprint
+from tests.api.test_rights import client_for, fingerprint
 from tests.concurrency import ConcurrentTransaction, count_sessions_that_wait
 from tests.factories.actors import PASSWORD
+from tests.factories.embeddings import EmbeddingModelFactory
 from tests.factories.runs import RunFactory
+from tests.factories.schedules import ScheduleFactory
 from tests.factories.usage import LLMCallFactory
+from tests.factories.webhooks import make_delivery, make_webhook
 from tests.people import make_agent, make_operator, make_person
 from tests.publishing.publications import LISTING, publish
 from tools.models import ToolServer, WorkspaceTool
 from usage.models import LLMCall
+from webhooks.models import Delivery
+from webhooks.services.deliveries import _claim_next, _list_due_webhooks
 from workspaces import services
 from workspaces import services as workspaces
-from workspaces.models import Credential, Membership, PastMembership, Workspace
-from workspaces.permissions import workspaces_visible_to
+from workspaces.models import Credential, DeletedMembership, Membership, PastMembership, Workspace
+from workspaces.permissions import workspaces_restorable_by, workspaces_visible_to
 from workspaces.services import PURGE_TASK
 from workspaces.tasks import purge_workspace, resume_purges
 
@@ -50,8 +61,14 @@ def delete(team, by="alice", **fields):
     return workspaces.delete_workspace(team[by], team.workspace.id, **{"name": "Lighthouse"} | fields)
 
 
+def end_waiting_time(workspace):
+    """Let the time be over in which the deletion can be undone."""
+    Workspace.objects.filter(pk=workspace.id).update(deleted_at=now() - timedelta(days=14, seconds=1))
+
+
 def purge(workspace):
-    """Purge the workspace. Return the number of batches."""
+    """Purge the workspace after its time. Return the number of batches."""
+    end_waiting_time(workspace)
     batches = 0
     while workspaces.purge_workspace(workspace.id):
         batches += 1
@@ -79,7 +96,7 @@ def test_its_members_lose_everything_at_once_and_the_others_are_notified(team):
     )
 
 
-def test_its_keys_and_invite_links_end_and_its_handle_is_free_again(db):
+def test_its_keys_are_not_used_its_invite_links_end_and_its_handle_is_free_after_the_purge(db):
     team, _ = make_team_with_things()
     workspaces.set_model(
         team.alice, team.workspace.id, provider="openai", default_model="gpt", revision=0, key=Secret("sk-example-key")
@@ -87,14 +104,16 @@ def test_its_keys_and_invite_links_end_and_its_handle_is_free_again(db):
     _, url = chats.create_link(team.alice, team.chat.id, role="editor", hours=1)
     workspaces.remove_member(team.alice, team.workspace.id, team.bob.id)
     delete(team)
-    assert not Credential.objects.filter(workspace=team.workspace).exists()
-    assert not ToolServer.objects.filter(workspace=team.workspace).exists()
-    assert not WorkspaceTool.objects.filter(workspace=team.workspace).exists()
-    assert not PastMembership.objects.filter(workspace=team.workspace).exists()
     for person in (team.alice, team.charlie):
         with pytest.raises(NotFound) as refusal:
             chats.accept_link(person, url.rsplit("/", 1)[1])
         assert refusal.value.code == Code.LINK_DEAD
+    with pytest.raises(Conflict):
+        workspaces.create_workspace(team.charlie, name="Lighthouse", handle=team.workspace.handle)
+    assert workspaces.create_workspace(team.charlie, name="Lighthouse").handle != team.workspace.handle
+    purge(team.workspace)
+    for model in (Credential, ToolServer, WorkspaceTool, PastMembership, DeletedMembership):
+        assert not model._default_manager.filter(workspace=team.workspace).exists()
     again = workspaces.create_workspace(team.charlie, name="Lighthouse", handle=team.workspace.handle)
     assert again.handle == team.workspace.handle
 
@@ -154,7 +173,8 @@ def test_a_second_request_finds_nothing_and_changes_nothing(team):
         workspaces.delete_workspace(operator, team.workspace.id, name="Lighthouse", as_operator=True)
     assert fingerprint() == before
     api = sign_in(team.alice.email, PASSWORD)
-    assert api("POST", f"workspaces/{team.workspace.id}/deletion", {"name": "Lighthouse"}).status_code == 404
+    body = {"name": "Lighthouse", "password": PASSWORD}
+    assert api("POST", f"workspaces/{team.workspace.id}/deletion", body).status_code == 404
 
 
 def test_an_operator_deletes_it_and_is_not_named(team):
@@ -239,6 +259,191 @@ def test_nobody_joins_by_a_link_while_it_is_deleted(team):
     assert not Membership.objects.filter(workspace=team.workspace).exists()
 
 
+# --- undoing it -------------------------------------------------------------------------------------------------------
+
+VOLATILE = {"workspaces.workspace", "actors.actor", "events.auditrecord", "notifications.notification", "runs.run"}
+"""The tables in which a deletion that was undone leaves a trace: revisions, records, and runs that were stopped."""
+
+
+def restore(team, by="alice", **fields):
+    return workspaces.restore_workspace(team[by], team.workspace.id, **fields)
+
+
+def test_undoing_it_restores_members_rights_agents_keys_and_content(db):
+    team, _ = make_team_with_things()
+    key = Secret("sk-example-key")
+    workspaces.set_model(team.alice, team.workspace.id, provider="openai", default_model="gpt", revision=0, key=key)
+    wren = make_agent(team.workspace, team.alice, "Wren")
+    Actor.objects.filter(pk=wren.pk).update(status="suspended")
+    gone = make_agent(team.workspace, team.alice, "Gone")
+    Actor.objects.filter(pk=gone.pk).update(status="deleted")
+    _, url = chats.create_link(team.alice, team.chat.id, role="suggester", hours=1)
+    before = read_rows()
+    delete(team)
+    assert restore(team).deleted_at is None
+    after = read_rows()
+    assert {name for name, rows in after.items() if rows != before[name]} <= VOLATILE
+    statuses = dict(Actor.objects.filter(workspace=team.workspace).values_list("name", "status"))
+    assert statuses == {"Robin": "ready", "Wren": "suspended", "Gone": "deleted"}
+    assert not DeletedMembership.objects.exists()
+    assert not Notification.objects.filter(type="workspace_deleted").exists()
+    chats.post_message(team.bob, team.chat.id, text="here again", wake="nobody")
+    assert chats.accept_link(team.charlie, url.rsplit("/", 1)[1]).chat_id == team.chat.id
+    [record] = AuditRecord.objects.filter(action="workspace.restored")
+    assert (record.actor, record.workspace_id) == (team.alice, team.workspace.id)
+
+
+def test_another_editor_undoes_what_an_editor_of_one_minute_did(team):
+    """The founder undoes it, and removes the person, who can then neither delete it nor undo another deletion."""
+    sam = make_person("Sam")
+    workspaces.join_workspace(sam, team.workspace.id, role="editor", invited_by=team.alice)
+    workspaces.delete_workspace(sam, team.workspace.id, name="Lighthouse")
+    assert set(Notification.objects.values_list("person__name", "type", "actor_name")) == {
+        ("Alice", "workspace_deleted", "Sam"),
+        ("Bob", "workspace_deleted", "Sam"),
+    }
+    restore(team)
+    workspaces.remove_member(team.alice, team.workspace.id, sam.id)
+    with pytest.raises(NotFound):
+        workspaces.delete_workspace(sam, team.workspace.id, name="Lighthouse")
+    delete(team)
+    assert Notification.objects.filter(person=team.bob, type="workspace_deleted").count() == 1
+    before = fingerprint()
+    with pytest.raises(NotFound):
+        workspaces.restore_workspace(sam, team.workspace.id)
+    assert fingerprint() == before
+    restore(team)
+
+
+@pytest.mark.parametrize("who", ["bob", "charlie", "robin", "nobody of it"])
+def test_a_suggester_a_stranger_an_agent_and_a_closed_account_cannot_undo_it(team, who):
+    sam = make_person("Sam")
+    workspaces.join_workspace(sam, team.workspace.id, role="editor", invited_by=team.alice)
+    delete(team)
+    Actor.objects.filter(pk=sam.pk).update(is_active=False)
+    before = fingerprint()
+    with pytest.raises(NotFound):
+        workspaces.restore_workspace(sam if who == "nobody of it" else team[who], team.workspace.id)
+    with pytest.raises(Forbidden):
+        restore(team, as_operator=True)
+    assert fingerprint() == before
+    assert not workspaces_restorable_by(team.bob).exists()
+
+
+def test_it_is_undone_once_and_not_after_its_time(team):
+    before = fingerprint()
+    with pytest.raises(NotFound):
+        restore(team)
+    assert fingerprint() == before
+    delete(team)
+    restore(team)
+    before = fingerprint()
+    with pytest.raises(NotFound):
+        restore(team)
+    assert fingerprint() == before
+    delete(team)
+    for end in (lambda: end_waiting_time(team.workspace), lambda: purge(team.workspace)):
+        end()
+        before = fingerprint()
+        for by, fields in (("alice", {}), ("operator", {"as_operator": True})):
+            actor = (
+                Actor.objects.filter(is_superuser=True).first() or make_operator() if by == "operator" else team.alice
+            )
+            with pytest.raises(NotFound):
+                workspaces.restore_workspace(actor, team.workspace.id, **fields)
+        assert not workspaces_restorable_by(team.alice).exists()
+
+
+def test_a_deletion_by_an_operator_is_undone_by_an_operator_only(team):
+    operator = make_operator()
+    workspaces.delete_workspace(operator, team.workspace.id, name="Lighthouse", as_operator=True)
+    with pytest.raises(NotFound):
+        restore(team)
+    client = sign_in_as(operator)
+    page = build_path(Workspace, team.workspace.pk, "change")
+    assert "restore-workspace" in client.get(page).content.decode()
+    run_action(client, team.workspace, "restore_workspace")
+    assert Workspace.objects.filter(pk=team.workspace.pk, deleted_at=None, deleted_by=None).exists()
+    assert workspaces_visible_to(team.alice).exists()
+    assert "restore-workspace" not in client.get(page).content.decode()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("other", ["undo", "purge"])
+def test_of_an_undo_and_a_concurrent_undo_or_purge_one_succeeds(team, other):
+    delete(team)
+    with transaction.atomic():
+        restore(team)
+        end = restore if other == "undo" else lambda team: workspaces.purge_workspace(team.workspace.id)
+        waiting = ConcurrentTransaction(lambda: end(team))
+        assert count_sessions_that_wait() == (1 if other == "undo" else 0)
+    if other == "undo":
+        with pytest.raises(NotFound):
+            waiting.result()
+    else:
+        assert waiting.result() is False
+    assert Membership.objects.filter(workspace=team.workspace).count() == 2
+    assert Chat.objects.filter(workspace=team.workspace).exists()
+
+
+def test_the_limit_of_workspaces_cannot_be_passed_by_deleting_and_undoing(team, settings):
+    settings.QUOTAS = settings.QUOTAS | {"workspaces": 1}
+    delete(team)
+    workspaces.create_workspace(team.alice, name="Another")
+    before = fingerprint()
+    with pytest.raises(QuotaReached):
+        restore(team)
+    assert fingerprint() == before
+
+
+def test_the_api_asks_for_the_password_and_refuses_tokens_and_lists_what_can_be_restored(team):
+    path, body = f"workspaces/{team.workspace.id}/deletion", {"name": "Lighthouse", "password": PASSWORD}
+    program, alice, bob = client_for(team, "alice", "token"), client_for(team, "alice"), client_for(team, "bob")
+    before = fingerprint()
+    assert program("POST", path, body).status_code == 403
+    for wrong in (body | {"password": "not it"}, {"name": "Lighthouse"}):
+        assert alice("POST", path, wrong).status_code == 400
+    assert alice("POST", path, body | {"password": "not it"}).json()["error"]["code"] == "wrong_password"
+    assert bob("POST", path, body | {"password": "not it"}).status_code == 403
+    assert fingerprint() == before
+    assert alice("POST", path, body).status_code == 204
+    [row] = alice.ok("GET", "deleted-workspaces")["results"]
+    assert (row["id"], row["name"], row["deleted_by"]["name"]) == (str(team.workspace.id), "Lighthouse", "Alice")
+    assert datetime.fromisoformat(row["purge_at"]) - datetime.fromisoformat(row["deleted_at"]) == timedelta(days=14)
+    assert bob.ok("GET", "deleted-workspaces")["results"] == []
+    assert bob("POST", f"workspaces/{team.workspace.id}/restoration").status_code == 404
+    restored = alice.ok("POST", f"workspaces/{team.workspace.id}/restoration")
+    assert (restored["id"], restored["role"]) == (str(team.workspace.id), "editor")
+    assert alice.ok("GET", "deleted-workspaces")["results"] == []
+
+
+def test_nothing_of_a_deleted_workspace_runs_until_it_is_restored(team):
+    """Schedules neither fire nor pause, and webhooks and embeddings wait."""
+    schedule = ScheduleFactory.create(
+        workspace=team.workspace,
+        chat=team.chat,
+        agent=team.robin,
+        owner=team.alice,
+        next_at=now() - timedelta(minutes=1),
+    )
+    webhook = make_webhook(team.robin)
+    make_delivery(webhook)
+    Delivery.objects.update(next_at=now() - timedelta(minutes=1))
+    EmbeddingModelFactory.create(workspace=team.workspace)
+    row = EmbeddedChat.objects.create(chat=team.chat, due_at=now() - timedelta(minutes=1))
+    delete(team)
+    before = fingerprint()
+    assert (fire_due_schedules(), _list_due_webhooks([]), _claim_next(webhook.id)) == (0, [], None)
+    assert (claim_due_chats(), read_batch(row.id, 10)) == ([], None)
+    assert fingerprint() == before
+    restore(team)
+    assert _list_due_webhooks([]) == [(webhook.id, team.workspace.id)]
+    assert claim_due_chats() == [(row.id, team.workspace.id)]
+    assert fire_due_schedules() == 1
+    schedule.refresh_from_db()
+    assert schedule.paused_reason == ""
+
+
 # --- the purge --------------------------------------------------------------------------------------------------------
 
 
@@ -314,15 +519,14 @@ def test_the_purge_deletes_all_content_in_batches_and_no_row_of_other_workspaces
 
 
 def test_every_table_of_a_workspace_is_purged():
-    """A table with a foreign key to workspaces is in this list, in `KEPT`, or deleted at once with the workspace."""
-    deleted_at_once = {
-        "workspaces.membership",
+    """A table with a foreign key to workspaces is in this list, in `KEPT`, or emptied at once by the deletion."""
+    emptied_at_once = {"workspaces.membership"}
+    purged = {
+        "workspaces.deletedmembership",
         "workspaces.pastmembership",
         "workspaces.credential",
-        "embeddings.embeddingmodel",
         "workspaces.workspacegrant",
-    }
-    purged = {
+        "embeddings.embeddingmodel",
         "chats.chat",
         "files.file",
         "runs.run",
@@ -346,7 +550,7 @@ def test_every_table_of_a_workspace_is_purged():
         for field in model._meta.get_fields()
         if isinstance(field, ForeignKey) and field.related_model is Workspace
     }
-    assert tables == (KEPT - {"workspaces.workspace", "events.auditrecord"}) | deleted_at_once | purged
+    assert tables == (KEPT - {"workspaces.workspace", "events.auditrecord"}) | emptied_at_once | purged
 
 
 def test_500_chats_are_deleted_by_tasks_that_follow_each_other(team, monkeypatch, django_capture_on_commit_callbacks):
@@ -356,6 +560,9 @@ def test_500_chats_are_deleted_by_tasks_that_follow_each_other(team, monkeypatch
     monkeypatch.setattr("workspaces.tasks.send_task_now", lambda name, arguments: sent.append((name, arguments)))
     with django_capture_on_commit_callbacks(execute=True):
         delete(team)
+    assert sent == []
+    end_waiting_time(team.workspace)
+    resume_purges()
     assert sent == [(PURGE_TASK, [str(team.workspace.id)])]
     for _, arguments in sent:
         purge_workspace(*arguments)
@@ -368,7 +575,7 @@ def test_500_chats_are_deleted_by_tasks_that_follow_each_other(team, monkeypatch
     assert sent == []
 
 
-def test_a_purge_whose_task_was_lost_is_resumed_and_a_workspace_that_exists_is_never_purged(team, monkeypatch):
+def test_only_a_workspace_whose_time_is_over_is_purged_and_a_lost_task_is_sent_again(team, monkeypatch):
     sent = []
     monkeypatch.setattr("workspaces.services.send_task_now", lambda name, arguments: sent.append((name, arguments)))
     before = fingerprint()
@@ -376,13 +583,21 @@ def test_a_purge_whose_task_was_lost_is_resumed_and_a_workspace_that_exists_is_n
     resume_purges()
     assert (sent, fingerprint()) == ([], before)
     delete(team)
+    Workspace.objects.update(deleted_at=now() - timedelta(days=14) + timedelta(minutes=1))
+    before = fingerprint()
+    assert not workspaces.purge_workspace(team.workspace.id)
     resume_purges()
-    assert sent == [(PURGE_TASK, [str(team.workspace.id)])]
+    assert (sent, fingerprint()) == ([], before)
+    end_waiting_time(team.workspace)
+    resume_purges()
+    resume_purges()
+    assert sent == [(PURGE_TASK, [str(team.workspace.id)])] * 2
 
 
 @pytest.mark.django_db(transaction=True)
 def test_two_purges_do_not_work_at_the_same_time(team):
     delete(team)
+    end_waiting_time(team.workspace)
     with transaction.atomic():
         assert workspaces.purge_workspace(team.workspace.id)
         other = ConcurrentTransaction(lambda: workspaces.purge_workspace(team.workspace.id))
@@ -405,6 +620,7 @@ def test_a_run_in_progress_is_stopped_and_the_purge_waits_for_it(environment):
         delete(team)
         # Its worker has not been asked yet.
         chat_ids = list(Chat.objects.filter(workspace=team.workspace).values_list("pk", flat=True))
+        end_waiting_time(team.workspace)
         with pytest.raises(Unavailable):
             workspaces.purge_workspace(team.workspace.id)
         assert list(Chat.objects.filter(workspace=team.workspace).values_list("pk", flat=True)) == chat_ids

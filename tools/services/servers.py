@@ -21,7 +21,6 @@ from tools.credentials import MIN_CHARACTERS, check_no_credential_argument, encr
 from tools.http.mapping import check_header_name, check_header_value
 from tools.models import ToolPolicy, ToolServer
 from tools.permissions import get_server_for
-from workspaces.models import Workspace
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 MAX_HEADERS = 20
@@ -179,8 +178,3 @@ def _record(actor: Actor, action: str, server: ToolServer) -> None:
         host=urlsplit(server.base_url).netloc,
     )
     publish_workspace_list_changed(server.workspace_id, "tools")
-
-
-def delete_servers_of_workspace(workspace: Workspace, actor: Actor) -> None:
-    """Delete the servers of a deleted workspace with their credentials. A listener of `workspace_deleted`."""
-    ToolServer.objects.filter(workspace=workspace).delete()

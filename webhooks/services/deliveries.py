@@ -82,7 +82,7 @@ def _reserve_webhooks(due: Sequence[tuple[UUID, UUID]]) -> list[UUID]:
 
 def _list_due_webhooks(excluded: Sequence[UUID]) -> list[tuple[UUID, UUID]]:
     """Return the webhooks that have deliveries that are due, with their workspaces: first those that have not failed."""
-    due = Webhook.objects.filter(is_enabled=True, deliveries__state=WAITING, deliveries__next_at__lte=now())
+    due = _filter_enabled().filter(deliveries__state=WAITING, deliveries__next_at__lte=now())
     rows = due.exclude(pk__in=excluded).annotate(due_at=Min("deliveries__next_at"))
     rows = rows.order_by(F("failing_since").desc(nulls_first=True), "due_at")
     return list(rows.values_list("pk", "agent__workspace_id"))
@@ -103,11 +103,16 @@ async def _deliver_to(webhook_id: UUID) -> None:
 
 def _claim_next(webhook_id: UUID) -> UUID | None:
     """Claim the delivery of a webhook that has been due for the longest time."""
-    due = _filter_due().filter(webhook=webhook_id, webhook__is_enabled=True)
+    due = _filter_due().filter(webhook__in=_filter_enabled().filter(pk=webhook_id))
     for id in due.order_by("next_at").values_list("pk", flat=True)[:10]:
         if _filter_due().filter(pk=id).update(next_at=now() + LEASE):
             return id
     return None
+
+
+def _filter_enabled() -> QuerySet[Webhook]:
+    """Return the webhooks that are on, without those of deleted workspaces."""
+    return Webhook.objects.filter(is_enabled=True, agent__workspace__deleted_at=None)
 
 
 def _filter_due() -> QuerySet[Delivery]:

@@ -12,4 +12,6 @@ urlpatterns = [
     path("workspaces/<uuid:workspace_id>/members/<uuid:actor_id>", views.OneMember.as_view()),
     path("workspaces/<uuid:workspace_id>/leave", views.Leave.as_view()),
     path("workspaces/<uuid:workspace_id>/deletion", views.Deletion.as_view()),
+    path("workspaces/<uuid:workspace_id>/restoration", views.Restoration.as_view()),
+    path("deleted-workspaces", views.DeletedWorkspaces.as_view()),
 ]

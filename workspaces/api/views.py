@@ -1,5 +1,6 @@
 """Workspaces and their members."""
 
+from functools import partial
 from uuid import UUID
 
 from django.http import HttpResponse
@@ -7,13 +8,22 @@ from drf_spectacular.utils import extend_schema
 from pydantic import Field
 from rest_framework.views import APIView
 
+from actors import services as actors
+from actors.api.views import get_password_buckets
+from actors.auth import BySession, SignedIn
+from actors.rates import Bucket
 from common.paging import PAGE_PARAMETERS, answer_page
 from common.request_types import Handle, Name, Revision
 from common.rest import Body, Page, Request, build_empty_response, build_response, read
-from events.rows import MembershipRow, Role, WorkspaceRow
+from events.rows import DeletedWorkspaceRow, MembershipRow, Role, WorkspaceRow
 from workspaces import services as workspaces
-from workspaces.permissions import WorkspaceVerb, get_workspace_for, workspaces_visible_to
-from workspaces.rows import build_workspace_row
+from workspaces.permissions import (
+    WorkspaceVerb,
+    get_workspace_for,
+    workspaces_restorable_by,
+    workspaces_visible_to,
+)
+from workspaces.rows import build_deleted_workspace_row, build_workspace_row
 
 
 class NewWorkspaceBody(Body):
@@ -30,9 +40,10 @@ class WorkspaceBody(Body):
 
 
 class DeletionBody(Body):
-    """`name`: that of the workspace, as a confirmation."""
+    """`name`: that of the workspace, as a confirmation. `password`: that of the reader."""
 
     name: Name
+    password: str = Field(max_length=500)
 
 
 class RoleBody(Body):
@@ -96,7 +107,34 @@ class Leave(APIView):
 
 
 class Deletion(APIView):
+    permission_classes = (SignedIn, BySession)
+
+    def buckets(self, request: Request) -> list[Bucket]:
+        return get_password_buckets(request)
+
     @extend_schema(operation_id="delete_workspace", request=DeletionBody, responses={204: None})
     def post(self, request: Request, workspace_id: UUID) -> HttpResponse:
-        workspaces.delete_workspace(request.user, workspace_id, name=read(request, DeletionBody).name)
+        body = read(request, DeletionBody)
+        get_workspace_for(request.user, workspace_id, WorkspaceVerb.DELETE)
+        actors.check_password(request.user, body.password)
+        workspaces.delete_workspace(request.user, workspace_id, name=body.name)
         return build_empty_response()
+
+
+class DeletedWorkspaces(APIView):
+    """The deleted workspaces that the reader can restore."""
+
+    @extend_schema(
+        operation_id="list_deleted_workspaces", parameters=PAGE_PARAMETERS, responses=Page[DeletedWorkspaceRow]
+    )
+    def get(self, request: Request) -> HttpResponse:
+        rows = workspaces_restorable_by(request.user).select_related("deleted_by")
+        serialize = partial(map, build_deleted_workspace_row)
+        return answer_page(request, rows, by="name", serialize=serialize)
+
+
+class Restoration(APIView):
+    @extend_schema(operation_id="restore_workspace", request=None, responses=WorkspaceRow)
+    def post(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        workspaces.restore_workspace(request.user, workspace_id)
+        return build_response(build_workspace_row(get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)))

@@ -6,7 +6,7 @@ import { keys, useMe, useModel, type WorkspaceRow } from '@/api'
 import { LanguageSelect } from '@/features/accounts'
 import { AgentForm, type AgentPreview } from '@/features/agents'
 import { LayerIcon } from '@/features/layers'
-import { ModelForm, NameForm } from '@/features/workspaces'
+import { DeletedWorkspaces, ModelForm, NameForm } from '@/features/workspaces'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { usePageTitle } from '@/lib/title'
@@ -70,6 +70,11 @@ export function WelcomeScreen() {
         ) : (
           <StepLayout title={t('nameTitle')} lead={t('nameLead')}>
             <NameForm key={workspace?.id} made={workspace} onMade={handleNamed} />
+            {workspace ? null : (
+              <DeletedWorkspaces
+                onRestored={row => void navigate({ to: '/w/$workspace', params: { workspace: row.handle } })}
+              />
+            )}
           </StepLayout>
         )}
       </main>

@@ -1,6 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
-import { Check, Plus } from 'lucide-react'
+import { ArchiveRestore, Check, Plus } from 'lucide-react'
 import type { ReactNode } from 'react'
+import { useDeletedWorkspaces } from '@/api'
 import { useTexts } from '@/lib/language'
 import { Menu, MenuCaption, MenuItem, MenuSeparator } from '@/ui/Menu'
 import { useShell } from './ShellContext'
@@ -10,6 +11,7 @@ export function WorkspaceMenu({ trigger }: { trigger: ReactNode }) {
   const { t } = useTexts()
   const { me, workspace } = useShell()
   const navigate = useNavigate()
+  const deleted = useDeletedWorkspaces().data ?? []
   return (
     <Menu label={t('workspaces')} trigger={trigger} isInitiallyOpen>
       <MenuCaption>{t('workspaces')}</MenuCaption>
@@ -27,6 +29,12 @@ export function WorkspaceMenu({ trigger }: { trigger: ReactNode }) {
         <Plus className="i s" aria-hidden />
         {t('newWorkspace')}
       </MenuItem>
+      {deleted.length > 0 ? (
+        <MenuItem onSelect={() => void navigate({ to: '/welcome', search: { another: true } })}>
+          <ArchiveRestore className="i s" aria-hidden />
+          {t('deletedWorkspaces.dots', { count: deleted.length })}
+        </MenuItem>
+      ) : null}
     </Menu>
   )
 }

@@ -1162,6 +1162,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/deleted-workspaces": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The deleted workspaces that the reader can restore. */
+        get: operations["list_deleted_workspaces"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/directory": {
         parameters: {
             query?: never;
@@ -2616,6 +2633,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/workspaces/{workspace_id}/restoration": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["restore_workspace"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workspaces/{workspace_id}/suggestions": {
         parameters: {
             query?: never;
@@ -3379,9 +3412,21 @@ export interface components {
             /** @default  */
             note?: string;
         };
-        /** @description `name`: that of the workspace, as a confirmation. */
+        /** @description A deleted workspace that the reader can restore until `purge_at`. */
+        DeletedWorkspaceRow: {
+            /** Format: date-time */
+            deleted_at: string;
+            deleted_by: components["schemas"]["ActorRow"] | null;
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** Format: date-time */
+            purge_at: string;
+        };
+        /** @description `name`: that of the workspace, as a confirmation. `password`: that of the reader. */
         DeletionBodyRequest: {
             name: string;
+            password: string;
         };
         /** @description An event that is posted to a webhook. `status` is that of the last response; `next_at` is the time of the next try. */
         DeliveryRow: {
@@ -4954,6 +4999,11 @@ export interface components {
             /** @default null */
             next: string | null;
             results: components["schemas"]["BudgetRow"][];
+        };
+        PageOfDeletedWorkspaceRow: {
+            /** @default null */
+            next: string | null;
+            results: components["schemas"]["DeletedWorkspaceRow"][];
         };
         PageOfDeliveryRow: {
             /** @default null */
@@ -10078,6 +10128,34 @@ export interface operations {
             503: components["responses"]["Error503"];
         };
     };
+    list_deleted_workspaces: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageOfDeletedWorkspaceRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
     list_directory: {
         parameters: {
             query?: {
@@ -13562,6 +13640,36 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ModelPriceRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    restore_workspace: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkspaceRow"];
                 };
             };
             400: components["responses"]["Error400"];

@@ -6,6 +6,7 @@ export const keys = {
   viewings: ['viewings'] as const,
   /** Starts with the key of the person, so that a change of the person also invalidates it. */
   llmProfile: ['me', 'llm-profile'] as const,
+  deletedWorkspaces: ['me', 'deleted-workspaces'] as const,
   workspace: (id: string) => ['workspace', id] as const,
   members: (id: string) => ['workspace', id, 'members'] as const,
   memberLinks: (id: string, actorId: string) => ['workspace', id, 'members', actorId, 'links'] as const,

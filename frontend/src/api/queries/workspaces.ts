@@ -201,6 +201,24 @@ async function setLLMProfile(body: ModelChoice): Promise<ModelRow> {
 
 export const leaveWorkspace = (id: string) => rest.POST('/api/v1/workspaces/{workspace_id}/leave', workspaceParams(id))
 
-/** `name`: that of the workspace, as a confirmation. */
-export const deleteWorkspace = (id: string, name: string) =>
-  rest.POST('/api/v1/workspaces/{workspace_id}/deletion', { ...workspaceParams(id), body: { name } })
+/** `name`: that of the workspace, as a confirmation. `password`: that of the signed-in person. */
+export const deleteWorkspace = (id: string, body: BodyOf<'/api/v1/workspaces/{workspace_id}/deletion', 'post'>) =>
+  rest.POST('/api/v1/workspaces/{workspace_id}/deletion', { ...workspaceParams(id), body })
+
+/** Reads the deleted workspaces that the signed-in person can restore. */
+export const useDeletedWorkspaces = () =>
+  useQuery({
+    queryKey: keys.deletedWorkspaces,
+    queryFn: ({ signal }) =>
+      fetchAllPages(query => unwrap(rest.GET('/api/v1/deleted-workspaces', { params: { query }, signal }))),
+    staleTime: 0,
+  })
+
+/** Undoes the deletion of a workspace. */
+export function useRestoreWorkspace() {
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: (id: string) => unwrap(rest.POST('/api/v1/workspaces/{workspace_id}/restoration', workspaceParams(id))),
+    onSettled: () => client.invalidateQueries({ queryKey: keys.me }),
+  })
+}

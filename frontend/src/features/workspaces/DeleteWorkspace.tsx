@@ -3,6 +3,7 @@ import { type FormEvent, useState } from 'react'
 import { ApiError, deleteWorkspace, keys, type WorkspaceRow } from '@/api'
 import { useAsyncAction } from '@/lib/asyncAction'
 import { cx } from '@/lib/cx'
+import { getErrorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
 import { publicAgentPath } from '@/lib/paths'
 import { Button } from '@/ui/Button'
@@ -42,12 +43,14 @@ function DeletionDialog({ workspace, onDeleted, onGo, onClose }: DeleteWorkspace
   const client = useQueryClient()
   const { busy, error, run } = useAsyncAction()
   const [name, setName] = useState('')
-  const isConfirmed = name.trim() === workspace.name
+  const [password, setPassword] = useState('')
+  const isNamed = name.trim() === workspace.name
+  const isPasswordWrong = error instanceof ApiError && error.code === 'wrong_password'
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (!isConfirmed) return
+    if (!isNamed || !password) return
     void run(async () => {
-      await deleteWorkspace(workspace.id, name.trim())
+      await deleteWorkspace(workspace.id, { name: name.trim(), password })
       await client.invalidateQueries({ queryKey: keys.me })
       showToast(t('deleteWorkspace.done', { workspace: workspace.name }))
       onDeleted()
@@ -67,14 +70,26 @@ function DeletionDialog({ workspace, onDeleted, onGo, onClose }: DeleteWorkspace
           autoComplete="off"
           onChange={setName}
         />
-        <ErrorBanner error={error} />
+        <TextField
+          label={t('deleteWorkspace.password')}
+          type="password"
+          value={password}
+          autoComplete="current-password"
+          error={isPasswordWrong ? getErrorText(error) : null}
+          onChange={setPassword}
+        />
+        <ErrorBanner error={isPasswordWrong ? null : error} />
         <PublicAgents agents={getPublicAgents(error)} workspace={workspace} onGo={onGo} />
         <div className="row endrow">
           <Button onClick={onClose}>{t('cancel')}</Button>
           <Button
             tone="bad"
             type="submit"
-            blocked={isConfirmed ? false : t('takedown.typeName', { name: workspace.name })}
+            blocked={
+              !isNamed
+                ? t('takedown.typeName', { name: workspace.name })
+                : !password && t('deleteWorkspace.typePassword')
+            }
             busy={busy ? t('deleteWorkspace.doing') : null}
           >
             {t('deleteWorkspace.do', { workspace: workspace.name })}

@@ -1,3 +1,4 @@
+export { DeletedWorkspaces } from './DeletedWorkspaces'
 export { General } from './General'
 export { Members } from './Members'
 export { ModelForm } from './ModelForm'

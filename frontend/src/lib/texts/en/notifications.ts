@@ -36,7 +36,8 @@ const notifications = {
   'notification.scheduleFailed': 'A schedule of {{agent}} has failed',
   'notification.runFailed': "{{agent}} couldn't answer",
   'notification.runFailedIn': "{{agent}} couldn't answer in {{chat}}",
-  'notification.workspaceDeleted': 'A workspace you were in was deleted',
+  'notification.workspaceDeleted':
+    'A workspace you were in was deleted. Its editors can restore it from the list of workspaces.',
   'notification.inWorkspace': 'in {{workspace}}',
 } as const
 
