@@ -5,9 +5,14 @@ from uuid import UUID
 
 from actors.models import Actor
 from agents.models import AgentSpec, Draft, LockWaiter
+from agents.specs.content import SpecContent
+from chats.models import Chat
 from common.hooks import CollectingHook, Hook
 from common.writing import RowUpdate
 
+# Called before a draft is applied. Arguments: the actor, the chat, the agent, the content of the draft. A listener may raise an
+# `AppError`: then the draft is not applied.
+draft_applying: Hook[[Actor, Chat, Actor, SpecContent]] = Hook("draft_applying")
 # Called when a draft ends, before its end is written; its `outcome` is set. Arguments: the draft, the actor, the version that it
 # was saved as (None: it was not saved). Listeners return updates of rows of its chat, which are written together with the draft.
 draft_ended: CollectingHook[[Draft, Actor, AgentSpec | None], RowUpdate[Any]] = CollectingHook("draft_ended")

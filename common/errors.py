@@ -56,6 +56,7 @@ class Code(StrEnum):
     MODEL_UNUSABLE = "model_unusable"
     LLM_PROFILE_UNUSABLE = "llm_profile_unusable"
     BUDGET_USED_UP = "budget_used_up"
+    PRICE_UNKNOWN = "price_unknown"
     TIME_ZONE_CHANGED = "time_zone_changed"
     WORKSPACE_HAS_PUBLIC_AGENTS = "workspace_has_public_agents"
     RUN_ENDED = "run_ended"

@@ -53,6 +53,7 @@ LISTENERS: dict[str, list[str]] = {
         "webhooks.services.listeners.store_wakes_of_added_agents",
     ],
     "chats.hooks.chats_read": ["notifications.services.reading.mark_read_in_chats"],
+    "agents.hooks.draft_applying": ["usage.services.listeners.check_price_is_known"],
     "agents.hooks.draft_ended": [
         "runs.services.comparisons.close_comparisons",
         "suggestions.services.listeners.update_suggestions_of_draft",

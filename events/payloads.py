@@ -94,7 +94,8 @@ class Stamp(Payload):
 
     `payer_id` and `payer_name` are those of the person whose own key paid. `compared` is the id of the comparison that the
     answer is one `side` of. `replaced_model`: the model that a public agent names and that was not available in the workspace;
-    `model`, the default of the workspace, answered instead.
+    `model`, the default of the workspace, answered instead. `cut_at_tokens`: the answer was cut at so many tokens, because the
+    budgets had not enough left for a longer one.
     """
 
     spec_id: UUID
@@ -114,6 +115,7 @@ class Stamp(Payload):
     compared: UUID | None = None
     side: Literal["production", "draft"] | None = None
     context: ContextFacts | None = None
+    cut_at_tokens: int | None = None
 
 
 class UsedMemory(Payload):
@@ -360,11 +362,16 @@ class BudgetPeriod(models.TextChoices):
 
 
 class BudgetRefusal(Payload):
-    """The budget that refused a call, as it was then. Amounts are in millionths of a dollar.
+    """The budget that refused a call, as it was then. Its amounts are in millionths of a dollar (`…_micro`) or, for a budget in
+    tokens, in tokens; those of the other unit are null.
 
-    `subject_id`: whose budget it is, null in rows that are older than this field; `needed_micro`: the most that the call could have
-    cost; `ends_at`: when the budget begins again, null for that of a run; `revision`: of the budget. `limit_micro` and
-    `spent_micro` are null for the budget of a person, because all participants read this, and not all may see the usage of others.
+    `subject_id`: whose budget it is, null in rows that are older than this field; `needed_…`: the most that the call could have
+    used, with the shortest answer that is asked for; `left_…`: what was neither spent nor reserved, null in older rows; `ends_at`:
+    when the budget begins again, null for that of a run; `revision`: of the budget. `limit_…`, `spent_…` and `left_…` are null for
+    the budget of a person, because all participants read this, and not all may see the usage of others.
+
+    `unpriced_model`: the model whose price is not known, which is why a budget in dollars refused the call; then it has no amounts.
+    `price_set_by`: who can set that price.
     """
 
     budget_id: UUID
@@ -374,7 +381,14 @@ class BudgetRefusal(Payload):
     subject_name: str = ""
     limit_micro: int | None = None
     spent_micro: int | None = None
-    needed_micro: int
+    needed_micro: int | None = None
+    left_micro: int | None = None
+    limit_tokens: int | None = None
+    spent_tokens: int | None = None
+    needed_tokens: int | None = None
+    left_tokens: int | None = None
+    unpriced_model: str | None = None
+    price_set_by: Literal["editor", "operator"] | None = None
     revision: int | None = None
     ends_at: datetime | None = None
     time_zone: str = ""

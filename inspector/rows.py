@@ -54,12 +54,14 @@ class TimelineRow(Row):
 
 
 class FreeAmountRow(Row):
-    """What is left now of a budget that limits the run, in millionths of a dollar."""
+    """What is left now of a budget that limits the run, in millionths of a dollar or in tokens."""
 
     scope: str
     period: BudgetPeriod
-    free_micro: int
-    limit_micro: int
+    free_micro: int | None
+    limit_micro: int | None
+    free_tokens: int | None
+    limit_tokens: int | None
 
 
 class RunInspectionRow(Row):

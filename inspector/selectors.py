@@ -206,10 +206,12 @@ def _list_free_amounts(actor: Actor, run: Run) -> list[FreeAmountRow]:
         FreeAmountRow(
             scope=limits[budget.id].scope,
             period=budget.period,
-            free_micro=max(0, amount),
+            free_micro=None if amounts.micro is None else max(0, amounts.micro),
             limit_micro=limits[budget.id].limit_micro,
+            free_tokens=None if amounts.tokens is None else max(0, amounts.tokens),
+            limit_tokens=limits[budget.id].limit_tokens,
         )
-        for budget, amount in free.items()
+        for budget, amounts in free.items()
     ]
 
 

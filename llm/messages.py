@@ -87,7 +87,8 @@ class Chunk:
 
 @dataclass(frozen=True)
 class Answer:
-    """The complete answer of a model. `finish`: `stop`, `tool_calls`, `length`, `content_filter`."""
+    """The complete answer of a model. `finish`: `stop`, `tool_calls`, `length`, `content_filter`. `cut_at_tokens`: it was cut at so
+    many tokens, because budgets had not enough left for a longer answer."""
 
     text: str
     thinking: str
@@ -98,3 +99,4 @@ class Answer:
     first_token_s: float | None = None
     seconds: float = 0.0
     tries: int = 1
+    cut_at_tokens: int | None = None

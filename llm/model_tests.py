@@ -186,7 +186,7 @@ async def run_model_test(
     endpoint: Endpoint,
     model: str,
     *,
-    reserve: Callable[[ModelRequest], None],
+    reserve: Callable[[ModelRequest], object],
     record_usage: Callable[[ModelTestResult], None],
 ) -> None:
     """Run a test on the event loop of a worker and store its result.
@@ -222,7 +222,7 @@ async def _test_model(
     test: ModelTest,
     endpoint: Endpoint,
     model: str,
-    reserve: Callable[[ModelRequest], None],
+    reserve: Callable[[ModelRequest], object],
     record_usage: Callable[[ModelTestResult], None],
 ) -> ModelTest:
     try:
@@ -235,7 +235,7 @@ async def _test_model(
     return replace(test, state="done", ok=result.ok, code=result.code, message=result.message, seconds=seconds)
 
 
-def _reserve(reserve: Callable[[ModelRequest], None], request: ModelRequest) -> None:
+def _reserve(reserve: Callable[[ModelRequest], object], request: ModelRequest) -> None:
     try:
         reserve(request)
     finally:

@@ -13,6 +13,7 @@ from typing import Any
 from pydantic_core import from_json
 from yarl import URL
 
+from common.egress import list_hosts_of_this_machine
 from common.providers import PROVIDERS, get_provider
 from llm.adapters.assembly import Assembly
 from llm.messages import ModelRequest, Usage
@@ -50,7 +51,23 @@ def get_price(endpoint: Endpoint, model: str) -> Price | None:
     if own is None:
         return listed
     base = listed or Price(own.input, own.output, own.input, None, None)
-    return replace(base, input=own.input, output=own.output, cached_input=own.input)
+    return replace(base, input=own.input, output=own.output, cached_input=own.input, is_cost_known=True)
+
+
+def is_free(endpoint: Endpoint, model: str) -> bool:
+    """Return whether requests to the model cost nothing: by its price, or because its server runs on this machine and no price was
+    set for it."""
+    price = get_price(endpoint, model)
+    if price is not None and price.is_cost_known:
+        return not (price.input or price.output)
+    base = URL(endpoint.api_base or "")
+    return f"{base.host}:{base.port}" in list_hosts_of_this_machine()
+
+
+def is_price_known(endpoint: Endpoint, model: str) -> bool:
+    """Return whether the cost of a request to the model can be computed from its tokens."""
+    price = get_price(endpoint, model)
+    return price is not None and price.is_cost_known
 
 
 def get_context_size(endpoint: Endpoint, model: str) -> int | None:
@@ -132,7 +149,7 @@ def estimate_usage(endpoint: Endpoint, request: ModelRequest, answer: str) -> Us
 
 def _add_cost(endpoint: Endpoint, model: str, usage: Usage, *, cached: int = 0) -> Usage:
     price = get_price(endpoint, model)
-    if price is None:
+    if price is None or not price.is_cost_known:
         return usage
     input_cost = (usage.input_tokens - cached) * price.input + cached * price.cached_input
     return replace(usage, cost_micro=round(input_cost + usage.output_tokens * price.output))
@@ -186,6 +203,8 @@ def _build_price(entry: Mapping[str, Any]) -> Price:
         context=_parse_int(entry.get("max_input_tokens") or entry.get("max_tokens")),
         max_output=_parse_int(entry.get("max_output_tokens")),
         can_see_images=bool(entry.get("supports_vision")),
+        is_cost_known="input_cost_per_token" in entry
+        and ("output_cost_per_token" in entry or entry["mode"] == "embedding"),
     )
 
 

@@ -12,7 +12,10 @@ from llm.messages import Answer, Chunk, ModelRequest, Usage
 
 @dataclass(frozen=True)
 class Price:
-    """The prices of a model, in millionths of a dollar per token, its sizes in tokens, and whether it reads images."""
+    """The prices of a model, in millionths of a dollar per token, its sizes in tokens, and whether it reads images.
+
+    `is_cost_known` is false for a model that is listed without a price per token, for example one that is billed by the request.
+    """
 
     input: float
     output: float
@@ -20,6 +23,7 @@ class Price:
     context: int | None
     max_output: int | None
     can_see_images: bool = False
+    is_cost_known: bool = True
 
 
 @dataclass(frozen=True)

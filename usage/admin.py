@@ -1,6 +1,7 @@
 """The admin pages of the ledger, and of budgets and prices, which operators set."""
 
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any, ClassVar
 
 from django import forms
@@ -10,6 +11,8 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
+from unfold.widgets import UnfoldAdminDecimalFieldWidget
 
 from admin_kit.changelist import CreatedWithinFilter
 from admin_kit.links import RelatedLink, audit_link, id_column, link_column
@@ -19,7 +22,9 @@ from common.operators import may_operate
 from events.payloads import BudgetPeriod, BudgetScope
 from usage import services as usage
 from usage.models import Balance, Budget, LLMCall, ModelPrice, Reservation, TokenFactor
-from usage.services.budgets import MAX_MICRO
+from usage.services.budgets import MAX_LIMIT_TOKENS, MAX_MICRO
+
+MICRO = 1_000_000
 
 
 @admin.display(description=_("cost"), ordering="cost_micro")
@@ -28,10 +33,66 @@ def cost(row: Any) -> str:
     return "–" if row.cost_micro is None else f"${row.cost_micro / 1_000_000:.4f}"
 
 
-@admin.display(description=_("limit"), ordering="limit_micro")
+@admin.display(description=_("limit"))
 def limit(row: Any) -> str:
+    """Return US dollars or tokens."""
+    return _format_amount(row, row.limit)
+
+
+@admin.display(description=_("spent"))
+def spent(row: Any) -> str:
+    """Return what is spent of a budget, in its unit."""
+    return _format_amount(row.budget, row.spent)
+
+
+@admin.display(description=_("reserved"))
+def reserved(row: Any) -> str:
+    """Return what is reserved in a balance, in the unit of its budget."""
+    return _format_amount(row.budget, row.reserved_micro if row.budget.limit_tokens is None else row.reserved_tokens)
+
+
+@admin.display(description=_("reserved"))
+def reserved_amount(row: Any) -> str:
+    """Return what a call has reserved, in the unit of the budget."""
+    budget = row.balance.budget
+    return _format_amount(budget, row.amount_micro if budget.limit_tokens is None else row.amount_tokens)
+
+
+@admin.display(description=_("question, per million tokens"), ordering="input_micro")
+def input_price(row: Any) -> str:
     """Return US dollars."""
-    return f"${row.limit_micro / 1_000_000:.2f}"
+    return f"${row.input_micro / MICRO:,.2f}"
+
+
+@admin.display(description=_("answer, per million tokens"), ordering="output_micro")
+def output_price(row: Any) -> str:
+    """Return US dollars."""
+    return f"${row.output_micro / MICRO:,.2f}"
+
+
+def _format_amount(budget: Budget, amount: int) -> str:
+    return (
+        f"${amount / MICRO:,.2f}"
+        if budget.limit_tokens is None
+        else ngettext("%(count)s token", "%(count)s tokens", amount) % {"count": f"{amount:,}"}
+    )
+
+
+class DollarsField(forms.DecimalField):
+    """A field in US dollars for a column in millionths of a dollar."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(min_value=0, max_value=MAX_MICRO // MICRO, decimal_places=6, **kwargs)
+
+    def prepare_value(self, value: Any) -> Any:
+        return Decimal(value) / MICRO if isinstance(value, int) else value
+
+    def clean(self, value: Any) -> int | None:
+        dollars = super().clean(value)
+        return None if dollars is None else int(dollars * MICRO)
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return super().has_changed(self.prepare_value(initial), data)
 
 
 @admin.register(LLMCall)
@@ -71,7 +132,9 @@ class OwnedByOperatorAdmin(ReadOnlyAdmin):
     """A table whose rows editors and operators set. Operators create, change and delete those of operators, which is audited."""
 
     changeable_fields: ClassVar[tuple[str, ...]]
-    """Fields that can be changed in a stored row. All of them are amounts."""
+    """Fields that can be changed in a stored row."""
+    dollar_labels: ClassVar[dict[str, Any]]
+    """The labels of the columns in millionths of a dollar. Forms have them in dollars."""
 
     def is_of_operator(self, row: Any) -> bool:
         """Return whether an operator has set the row."""
@@ -90,10 +153,9 @@ class OwnedByOperatorAdmin(ReadOnlyAdmin):
         return fields if obj is not None else ()
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        """Limit amounts as the API does, and say their unit."""
-        if db_field.name in self.changeable_fields:
-            unit = _("In millionths of a US dollar: 5000000 is $5. A price is that of a million tokens.")
-            kwargs |= {"min_value": 0, "max_value": MAX_MICRO, "help_text": unit}
+        """Show amounts of money in dollars, and limit them as the API does."""
+        if label := self.dollar_labels.get(db_field.name):
+            return DollarsField(label=label, required=not db_field.blank, widget=UnfoldAdminDecimalFieldWidget())
         return super().formfield_for_dbfield(db_field, request, **kwargs)
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -132,8 +194,11 @@ class BudgetForm(forms.ModelForm):  # type: ignore[type-arg]  # not generic at r
             same = {name: fields.get(name) for name in ("workspace", "scope", "period", "subject")}
             if (fields.get("scope") == BudgetScope.RUN_TREE) != (fields.get("period") == BudgetPeriod.RUN):
                 raise forms.ValidationError(_("A budget for a run has the period run, and no other has it."))
-            if Budget.objects.filter(**same, by_operator=True).exists():
+            in_tokens = fields.get("limit_tokens") is not None
+            if Budget.objects.filter(**same, by_operator=True, limit_tokens__isnull=not in_tokens).exists():
                 raise forms.ValidationError(_("There is such a budget already."))
+        if not self.errors and (fields.get("limit_micro") is None) == (fields.get("limit_tokens") is None):
+            raise forms.ValidationError(_("A budget has one limit, either in dollars or in tokens."))
         return fields
 
 
@@ -148,13 +213,23 @@ class BudgetAdmin(OwnedByOperatorAdmin):
     related_links = (RelatedLink(_("Balances"), "usage.balance", "budget__id__exact"), audit_link())
     audit_prefixes = ("budget",)
     form = BudgetForm
-    changeable_fields = ("limit_micro",)
+    changeable_fields = ("limit_micro", "limit_tokens", "refuses_unpriced")
+    dollar_labels: ClassVar = {"limit_micro": _("limit in US dollars")}
 
     def is_of_operator(self, row: Any) -> bool:
         return bool(row.by_operator)
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        """Say when the periods of an operator's budget begin."""
+        """Say when the periods of an operator's budget begin, and what else is not obvious."""
+        if db_field.name == "limit_tokens":
+            kwargs |= {"min_value": 0, "max_value": MAX_LIMIT_TOKENS}
+            kwargs["help_text"] = _(
+                "Instead of dollars: the tokens of questions and answers, also of models without a price."
+            )
+        if db_field.name == "refuses_unpriced":
+            kwargs["help_text"] = _(
+                "Otherwise a budget in dollars does not limit these models. Their price can be set, also to 0."
+            )
         if db_field.name == "period":
             kwargs["help_text"] = _(
                 "Days and months begin at midnight in UTC, whatever the time zone of the workspace."
@@ -163,13 +238,23 @@ class BudgetAdmin(OwnedByOperatorAdmin):
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         if obj is None:
-            return ("workspace", "scope", "period", "subject", "limit_micro")
-        return super().get_fields(request, obj)
+            return ("workspace", "scope", "period", "subject", *self.changeable_fields)
+        if not self.has_change_permission(request, obj):
+            return ("workspace", "scope", "period", "subject", limit, "refuses_unpriced", "by_operator")
+        return ("workspace", "scope", "period", "subject", *self.changeable_fields)
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         operator = get_operator(request)
         if change:
-            usage.change_budget(operator, obj.pk, limit_micro=obj.limit_micro, revision=obj.revision, as_operator=True)
+            usage.change_budget(
+                operator,
+                obj.pk,
+                limit_micro=obj.limit_micro,
+                limit_tokens=obj.limit_tokens,
+                refuses_unpriced=obj.refuses_unpriced,
+                revision=obj.revision,
+                as_operator=True,
+            )
             return
         budget = usage.create_budget(
             operator,
@@ -177,6 +262,8 @@ class BudgetAdmin(OwnedByOperatorAdmin):
             scope=BudgetScope(obj.scope),
             period=BudgetPeriod(obj.period),
             limit_micro=obj.limit_micro,
+            limit_tokens=obj.limit_tokens,
+            refuses_unpriced=obj.refuses_unpriced,
             subject_id=obj.subject_id,
             as_operator=True,
         )
@@ -188,14 +275,14 @@ class BudgetAdmin(OwnedByOperatorAdmin):
 
 @admin.register(Balance)
 class BalanceAdmin(ReadOnlyAdmin):
-    list_display = (link_column("budget"), "starts_on", "ends_at", "spent_micro", "reserved_micro", "warned_at")
+    list_display = (link_column("budget"), "starts_on", "ends_at", spent, reserved, "warned_at")
     list_select_related = ("budget__workspace",)
     search_id_fields = ("budget_id", "subject_id")
 
 
 @admin.register(Reservation)
 class ReservationAdmin(ReadOnlyAdmin):
-    list_display = ("created_at", link_column("balance"), "holder_id", "attempt", "amount_micro", "expires_at")
+    list_display = ("created_at", link_column("balance"), "holder_id", "attempt", reserved_amount, "expires_at")
     list_select_related = ("balance__budget__workspace",)
     search_id_fields = ("balance_id", "holder_id")
 
@@ -212,7 +299,7 @@ class TokenFactorAdmin(ReadOnlyAdmin):
 
 @admin.register(ModelPrice)
 class ModelPriceAdmin(OwnedByOperatorAdmin):
-    list_display = ("provider", "model", link_column("workspace"), "input_micro", "output_micro")
+    list_display = ("provider", "model", link_column("workspace"), input_price, output_price)
     list_filter = ("provider",)
     list_select_related = ("workspace",)
     search_fields = ("model", "workspace__name")
@@ -220,14 +307,20 @@ class ModelPriceAdmin(OwnedByOperatorAdmin):
     related_links = (audit_link(),)
     audit_prefixes = ("price",)
     changeable_fields = ("input_micro", "output_micro")
+    dollar_labels: ClassVar = {
+        "input_micro": _("question, in US dollars per million tokens"),
+        "output_micro": _("answer, in US dollars per million tokens"),
+    }
 
     def is_of_operator(self, row: Any) -> bool:
         return row.workspace_id is None
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         if obj is None:
-            return ("provider", "model", "input_micro", "output_micro")
-        return super().get_fields(request, obj)
+            return ("provider", "model", *self.changeable_fields)
+        if not self.has_change_permission(request, obj):
+            return ("workspace", "provider", "model", input_price, output_price)
+        return ("provider", "model", *self.changeable_fields)
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         price = usage.set_price(

@@ -2,21 +2,28 @@
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
+from dataclasses import replace
 
 from llm.messages import Answer, Chunk, ModelRequest
 from llm.protocol import LLM
 
 
 class LimitedModel:
-    """Reserves each request, then sends it to another `LLM`. The tries of one request share its reservation."""
+    """Reserves each request, then sends it to another `LLM`. The tries of one request share its reservation.
 
-    def __init__(self, llm: LLM, reserve: Callable[[ModelRequest], Awaitable[None]]) -> None:
+    `reserve` returns the request that is sent, which may ask for a shorter answer.
+    """
+
+    def __init__(self, llm: LLM, reserve: Callable[[ModelRequest], Awaitable[ModelRequest]]) -> None:
         self._llm = llm
         self._reserve = reserve
 
     async def ask(self, request: ModelRequest) -> AsyncGenerator[Chunk | Answer, None]:
         """Send the request. Raises `LLMError`, and what `reserve` raises, before anything is sent."""
-        await self._reserve(request)
-        async with aclosing(self._llm.ask(request)) as parts:
+        reserved = await self._reserve(request)
+        is_shortened = reserved is not request
+        async with aclosing(self._llm.ask(reserved)) as parts:
             async for part in parts:
+                if isinstance(part, Answer) and is_shortened and part.finish == "length":
+                    part = replace(part, cut_at_tokens=reserved.parameters["max_tokens"])
                 yield part

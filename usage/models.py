@@ -181,8 +181,9 @@ class TokenFactor(Identified):
 
 
 class Budget(Identified, WithRevision):
-    """The most that calls of models may cost in a period, in millionths of a dollar.
+    """The most that calls of models may use in a period: either millionths of a dollar, or tokens of questions and answers.
 
+    `refuses_unpriced`: whether a budget in dollars refuses calls of models whose price is not known, which it could not count.
     `subject`: the person or the agent. Null: the budget is for the workspace or for each tree, or for each person or agent that has
     none of its own. A budget `by_operator` counts what the operator's key pays; any other counts what that key and the
     workspace's own key pay.
@@ -196,7 +197,9 @@ class Budget(Identified, WithRevision):
     subject = models.ForeignKey(
         "actors.Actor", verbose_name=_("subject"), null=True, blank=True, on_delete=models.CASCADE, related_name="+"
     )
-    limit_micro = models.BigIntegerField(_("limit micro"))
+    limit_micro = models.BigIntegerField(_("limit micro"), null=True, blank=True)
+    limit_tokens = models.BigIntegerField(_("limit in tokens"), null=True, blank=True)
+    refuses_unpriced = models.BooleanField(_("refuses models without a known price"), default=True)
     by_operator = models.BooleanField(_("by operator"), default=False)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
 
@@ -206,7 +209,14 @@ class Budget(Identified, WithRevision):
         constraints = [
             models.UniqueConstraint(
                 fields=["workspace", "scope", "period", "subject", "by_operator"],
-                name="one_budget_per_scope_and_period",
+                condition=Q(limit_tokens=None),
+                name="one_budget_in_dollars",
+                nulls_distinct=False,
+            ),
+            models.UniqueConstraint(
+                fields=["workspace", "scope", "period", "subject", "by_operator"],
+                condition=Q(limit_micro=None),
+                name="one_budget_in_tokens",
                 nulls_distinct=False,
             ),
             models.CheckConstraint(condition=Q(scope__in=BudgetScope.values), name="budget_scope_known"),
@@ -217,15 +227,26 @@ class Budget(Identified, WithRevision):
             models.CheckConstraint(
                 condition=Q(subject=None) | Q(scope__in=["person", "agent"]), name="budget_subject_of_scope"
             ),
-            models.CheckConstraint(condition=Q(limit_micro__gte=0), name="budget_limit_not_negative"),
+            models.CheckConstraint(
+                condition=Q(limit_micro__gte=0, limit_tokens=None) | Q(limit_micro=None, limit_tokens__gte=0),
+                name="budget_has_one_limit",
+            ),
         ]
 
     def __str__(self) -> str:
         return f"{build_display_name(self, 'workspace')} · {self.get_scope_display()} · {self.get_period_display()}"
 
+    @property
+    def limit(self) -> int:
+        """The limit in the unit of the budget."""
+        limit = self.limit_micro if self.limit_tokens is None else self.limit_tokens
+        assert limit is not None, "a constraint of the table"
+        return limit
+
 
 class Balance(Identified):
-    """What one subject has used of a budget in one period: what its calls cost, and what is reserved for those under way.
+    """What one subject has used of a budget in one period: the cost and the tokens of its calls, and what is reserved for those
+    under way. Only those of the unit of the budget count.
 
     `subject_id` is that of the workspace, the person, the agent or the first run of the tree. `starts_on` and `ends_at` are null
     for the budget of a run; otherwise they depend on a time zone (`get_time_zone`). If that of the workspace is changed,
@@ -238,6 +259,8 @@ class Balance(Identified):
     ends_at = models.DateTimeField(_("ends at"), null=True)
     spent_micro = models.BigIntegerField(_("spent micro"), default=0)
     reserved_micro = models.BigIntegerField(_("reserved micro"), default=0)
+    spent_tokens = models.BigIntegerField(_("spent tokens"), default=0)
+    reserved_tokens = models.BigIntegerField(_("reserved tokens"), default=0)
     warned_at = models.DateTimeField(_("warned at"), null=True)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
 
@@ -250,15 +273,22 @@ class Balance(Identified):
                 name="one_balance_per_period",
                 nulls_distinct=False,
             ),
-            models.CheckConstraint(condition=Q(reserved_micro__gte=0), name="balance_reserved_not_negative"),
+            models.CheckConstraint(
+                condition=Q(reserved_micro__gte=0, reserved_tokens__gte=0), name="balance_reserved_not_negative"
+            ),
         ]
 
     def __str__(self) -> str:
         return f"{build_display_name(self, 'budget')} · {self.starts_on or '–'}"
 
+    @property
+    def spent(self) -> int:
+        """What is spent, in the unit of the budget."""
+        return self.spent_micro if self.budget.limit_tokens is None else self.spent_tokens
+
 
 class Reservation(Identified):
-    """The most that a call under way may cost, in one balance. It is deleted when the cost is known, or its run is dead, or
+    """The most that a call under way may use, in one balance. It is deleted when the usage is known, or its run is dead, or
     it has expired.
 
     `holder_id` and `attempt` are those of the run that asks. A model test and a request for embeddings have ids of their own, and
@@ -271,6 +301,7 @@ class Reservation(Identified):
     holder_id = models.UUIDField(_("holder id"))
     attempt = models.PositiveIntegerField(_("attempt"))
     amount_micro = models.BigIntegerField(_("amount micro"))
+    amount_tokens = models.BigIntegerField(_("amount in tokens"), default=0)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
     expires_at = models.DateTimeField(_("expires at"))
 

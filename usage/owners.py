@@ -9,12 +9,27 @@ from llm.protocol import Endpoint
 
 @dataclass(frozen=True)
 class AppliedBudget:
-    """A budget that limits a request, and the subject of its balance."""
+    """A budget that limits a request, and the subject of its balance. `refuses_model`: it refuses every request, because it is in
+    dollars and the price of the model is not known."""
 
     id: UUID
     subject_id: UUID
     period: BudgetPeriod
     time_zone: str
+    refuses_model: bool = False
+
+
+@dataclass(frozen=True)
+class Amounts:
+    """An amount in millionths of a dollar, and one in tokens. Null in the unit in which a budget has no limit."""
+
+    micro: int | None
+    tokens: int | None
+
+    def covers(self, needed: "Amounts") -> bool:
+        """Return whether so much is left as a request needs. A used-up budget does not cover a request that costs nothing."""
+        pairs = ((self.micro, needed.micro), (self.tokens, needed.tokens))
+        return all(left is None or left >= max(1, wanted or 0) for left, wanted in pairs)
 
 
 @dataclass(frozen=True)

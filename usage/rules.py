@@ -10,8 +10,12 @@ from django.db.models import F, OuterRef, Q
 from django.db.models.expressions import Combinable
 from django.db.models.functions import JSONObject
 
+from actors.models import Actor
+from common.errors import Invalid
+from common.ids import new_id
 from events.payloads import BudgetPeriod, BudgetScope
-from llm.prices import get_price, reports_cost
+from llm.endpoints import build_keyless_endpoint, choose_model, find_usable_model
+from llm.prices import is_free, is_price_known, reports_cost
 from llm.protocol import Endpoint, SetPrice
 from usage.models import Budget, ModelPrice, Payer, TokenFactor
 from usage.owners import AppliedBudget, ResolvedModel, UsageOwner
@@ -31,9 +35,8 @@ def build_rules_expression(workspace: str) -> Combinable:
     """Return the expression for the budgets, prices and token factors of the workspace whose id is in the column `workspace`."""
     budgets = Budget.objects.filter(workspace=OuterRef(workspace))
     prices = ModelPrice.objects.filter(Q(workspace=OuterRef(workspace)) | Q(workspace=None))
-    budget_fields = {
-        name: F(name) for name in ("id", "scope", "period", "subject_id", "by_operator", "workspace__time_zone")
-    }
+    names = ("id", "scope", "period", "subject_id", "by_operator", "limit_tokens", "refuses_unpriced")
+    budget_fields = {name: F(name) for name in (*names, "workspace__time_zone")}
     factors = TokenFactor.objects.filter(workspace=OuterRef(workspace))
     factor_fields = {name: F(name) for name in ("provider", "model", "factor", "samples")}
     price_fields = {name: F(name) for name in ("workspace_id", "provider", "model", "input_micro", "output_micro")}
@@ -54,18 +57,38 @@ def read_rules(workspace_id: UUID) -> dict[str, Any]:
 def resolve_model(endpoint: Endpoint, name: str, owner: UsageOwner, rules: Mapping[str, Any]) -> ResolvedModel:
     """Return a model with its price, its factor of tokens, and the budgets that limit the owner's requests.
 
-    Budgets do not limit a model that costs nothing, nor one whose price is not known and whose server reports no costs.
+    Budgets in dollars do not limit a model that costs nothing. If the price of a model is not known and its server reports no
+    costs, they refuse it, unless they are set to ignore it.
     """
     price = _find_price(rules["prices"], endpoint, name)
     endpoint = endpoint if price is None else replace(endpoint, price=price)
     resolved = _add_token_factor(ResolvedModel(endpoint, name), rules["factors"])
     if not rules["budgets"]:
         return resolved
-    known = get_price(endpoint, name)
-    may_cost = bool(known.input or known.output) if known else reports_cost(endpoint)
-    if not may_cost:
-        return resolved
-    return replace(resolved, budgets=tuple(_choose_budgets(rules["budgets"], endpoint, owner)))
+    may_cost = not is_free(endpoint, name)
+    is_counted = is_price_known(endpoint, name) or reports_cost(endpoint)
+    budgets: list[AppliedBudget] = []
+    for budget, applied in _choose_budgets(rules["budgets"], endpoint, owner):
+        if budget["limit_tokens"] is not None or (may_cost and is_counted):
+            budgets.append(applied)
+        elif may_cost and budget["refuses_unpriced"]:
+            budgets.append(replace(applied, refuses_model=True))
+    return replace(resolved, budgets=tuple(budgets))
+
+
+def predict_model(
+    workspace: Workspace, agent: Actor, model: str, person: Actor | None, rules: Mapping[str, Any]
+) -> ResolvedModel | None:
+    """Return the model that answers if the agent's spec names `model` and a message of this person wakes it; null if the run fails
+    before it reaches a budget. No key is decrypted."""
+    try:
+        # A public agent answers with the default model if the workspace cannot use the model of its spec.
+        named = find_usable_model(workspace, model, person) if agent.is_public else model
+        choice = choose_model(workspace, named, person)
+    except Invalid:
+        return None
+    owner = UsageOwner(workspace.id, person.id if person else None, tree_id=new_id(), agent_id=agent.id)
+    return resolve_model(build_keyless_endpoint(choice), choice.model, owner, rules)
 
 
 def _add_token_factor(model: ResolvedModel, factors: Iterable[Mapping[str, Any]]) -> ResolvedModel:
@@ -95,8 +118,8 @@ def _find_price(prices: Iterable[Mapping[str, Any]], endpoint: Endpoint, name: s
 
 def _choose_budgets(
     budgets: Iterable[Mapping[str, Any]], endpoint: Endpoint, owner: UsageOwner
-) -> Iterable[AppliedBudget]:
-    """Yield the budgets that limit this owner. A budget for one person or agent replaces the budget that
+) -> Iterable[tuple[Mapping[str, Any], AppliedBudget]]:
+    """Yield the budgets that limit this owner. A budget for one person or agent replaces the budget in the same unit that
     applies to each of them."""
     subjects = {
         BudgetScope.WORKSPACE: owner.workspace_id,
@@ -104,17 +127,17 @@ def _choose_budgets(
         BudgetScope.AGENT: owner.agent_id,
         BudgetScope.RUN_TREE: owner.tree_id,
     }
-    chosen: dict[tuple[str, str, bool], Mapping[str, Any]] = {}
+    chosen: dict[tuple[str, str, bool, bool], Mapping[str, Any]] = {}
     for budget in budgets:
         subject_id = subjects[BudgetScope(budget["scope"])]
         is_counted = endpoint.paid_by in COUNTED_PAYERS[budget["by_operator"]]
         if subject_id is None or not is_counted or budget["subject_id"] not in (None, str(subject_id)):
             continue
-        key = (budget["scope"], budget["period"], budget["by_operator"])
+        key = (budget["scope"], budget["period"], budget["by_operator"], budget["limit_tokens"] is None)
         if budget["subject_id"] is not None or key not in chosen:
             chosen[key] = budget
     for budget in chosen.values():
         subject_id = subjects[BudgetScope(budget["scope"])]
         if subject_id is not None:
             time_zone = get_time_zone(budget["workspace__time_zone"], by_operator=budget["by_operator"])
-            yield AppliedBudget(UUID(budget["id"]), subject_id, BudgetPeriod(budget["period"]), time_zone)
+            yield budget, AppliedBudget(UUID(budget["id"]), subject_id, BudgetPeriod(budget["period"]), time_zone)

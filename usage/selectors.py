@@ -19,7 +19,7 @@ from common.errors import Invalid
 from events.payloads import BudgetPeriod, BudgetScope
 from events.rows import BudgetRow, LLMCallRow, UsageGroup, UsageReportRow, UsageRow, UsageTotals
 from usage.models import Balance, Budget, LLMCall, ModelPrice, TokenFactor
-from usage.owners import AppliedBudget
+from usage.owners import Amounts, AppliedBudget
 from usage.periods import compute_bounds, get_midnight, get_time_zone
 from workspaces.models import Workspace
 from workspaces.permissions import WorkspaceVerb, compute_workspace_verbs, get_workspace_for
@@ -210,7 +210,10 @@ def _find_most_spent_balances(workspace: Workspace, person: Actor | None) -> dic
     balances = Balance.objects.filter(current, budget__workspace=workspace)
     if person is not None:
         balances = balances.filter(~Q(budget__scope=BudgetScope.PERSON) | Q(subject_id=person.id))
-    highest = balances.order_by("budget_id", "-spent_micro", "-reserved_micro").distinct("budget_id")
+    in_dollars = Q(budget__limit_tokens=None)
+    spent = Case(When(in_dollars, then="spent_micro"), default="spent_tokens")
+    reserved = Case(When(in_dollars, then="reserved_micro"), default="reserved_tokens")
+    highest = balances.order_by("budget_id", spent.desc(), reserved.desc()).distinct("budget_id")
     return {balance.budget_id: balance for balance in highest}
 
 
@@ -231,29 +234,40 @@ def _build_budget_row(
         limit_micro=budget.limit_micro,
         spent_micro=balance.spent_micro if balance else 0,
         reserved_micro=balance.reserved_micro if balance else 0,
+        limit_tokens=budget.limit_tokens,
+        spent_tokens=balance.spent_tokens if balance else 0,
+        reserved_tokens=balance.reserved_tokens if balance else 0,
+        refuses_unpriced=budget.refuses_unpriced,
         ends_at=compute_bounds(period, time_zone, now()).ends_at,
         by_operator=budget.by_operator,
         revision=budget.revision,
     )
 
 
-def compute_free_amounts(budgets: Collection[AppliedBudget]) -> dict[AppliedBudget, int]:
-    """Return what is left of each budget in its present period, in millionths of a dollar. Deleted budgets are left out."""
+def compute_free_amounts(budgets: Collection[AppliedBudget]) -> dict[AppliedBudget, Amounts]:
+    """Return what is left of each budget in its present period, in its unit. Deleted budgets are left out."""
     if not budgets:
         return {}
-    limits = dict(Budget.objects.filter(pk__in={budget.id for budget in budgets}).values_list("pk", "limit_micro"))
+    limits = Budget.objects.in_bulk({budget.id for budget in budgets})
     subject_ids = {budget.subject_id for budget in budgets}
     balances = Balance.objects.filter(budget__in=limits, subject_id__in=subject_ids).exclude(ends_at__lte=now())
     used = {
-        (row.budget_id, row.subject_id, row.starts_on, row.ends_at): row.spent_micro + row.reserved_micro
+        (row.budget_id, row.subject_id, row.starts_on, row.ends_at): (
+            row.spent_micro + row.reserved_micro,
+            row.spent_tokens + row.reserved_tokens,
+        )
         for row in balances
     }
-    free: dict[AppliedBudget, int] = {}
+    free: dict[AppliedBudget, Amounts] = {}
     for budget in budgets:
         bounds = compute_bounds(budget.period, budget.time_zone, now())
         if budget.id in limits:
             key = (budget.id, budget.subject_id, bounds.starts_on, bounds.ends_at)
-            free[budget] = limits[budget.id] - used.get(key, 0)
+            limit, (micro, tokens) = limits[budget.id], used.get(key, (0, 0))
+            free[budget] = Amounts(
+                None if limit.limit_micro is None else limit.limit_micro - micro,
+                None if limit.limit_tokens is None else limit.limit_tokens - tokens,
+            )
     return free
 
 

@@ -40,7 +40,7 @@ from runs.runtime.toolbox import Toolbox
 from runs.services.leases import requeue_run
 from tools.interface import ToolContext, ToolOutput
 from usage import services as usage
-from usage.errors import BudgetUsedUp
+from usage.errors import BudgetRefused
 from usage.limited_model import LimitedModel
 from worker.answers import AnswerCollector
 
@@ -189,7 +189,7 @@ class Runner:
                     event = await events.asend(reply)
                 except StopAsyncIteration:
                     return
-                except BudgetUsedUp as error:
+                except BudgetRefused as error:
                     self._request = None  # it was not sent
                     self.run.request_recorder = None
                     end = LoopEnded("failed", error.code.value, error.message, budget=error.refusal)
@@ -197,9 +197,21 @@ class Runner:
                     return
                 reply = await self._handle_event(event)
 
-    async def _reserve(self, request: ModelRequest) -> None:
-        """Reserve the cost of a request in the budgets of the run. Raises `BudgetUsedUp`."""
-        await self._store(usage.reserve, self._prepared.model, request, holder_id=self.run.id, attempt=self.run.attempt)
+    async def _reserve(self, request: ModelRequest) -> ModelRequest:
+        """Reserve what a request may use in the budgets of the run, and return the request that is sent. Only answers in a chat may
+        be shortened: a job cannot use a part of an answer. Raises `BudgetRefused`."""
+        reserved = await self._store(
+            usage.reserve,
+            self._prepared.model,
+            request,
+            holder_id=self.run.id,
+            attempt=self.run.attempt,
+            may_shorten=self.run.chat_id is not None,
+        )
+        self._request = reserved
+        if self.run.request_recorder is not None:
+            self.run.request_recorder.current = reserved
+        return reserved
 
     async def _handle_event(self, event: Chunk | LoopEvent) -> StepSaved | None:
         """Stream a chunk, or store a step. Return the reply that is sent back into the loop; a chunk and the end have none."""

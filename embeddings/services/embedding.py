@@ -29,7 +29,7 @@ from llm.embeddings import Embedded, build_embedding_request, embed_texts
 from llm.protocol import LLMError
 from llm.tokens import estimate_tokens
 from usage import services as usage
-from usage.errors import BudgetUsedUp
+from usage.errors import BudgetRefused
 from usage.owners import ResolvedModel, UsageOwner
 from usage.rules import read_rules, resolve_model
 
@@ -244,7 +244,7 @@ async def _request_vectors(batch: EmbeddingBatch, texts: list[str]) -> list[list
     request = build_embedding_request(batch.model.name, texts)
     try:
         await run_in_thread(usage.reserve, batch.model, request, holder_id=holder_id, attempt=0)
-    except BudgetUsedUp as error:
+    except BudgetRefused as error:
         raise LLMError(error.code.value, error.message, retry_after=BUDGET_DELAY_SECONDS) from error
     try:
         result = await embed_texts(batch.model.endpoint, batch.model.name, texts, seconds=REQUEST_SECONDS)

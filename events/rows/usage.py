@@ -86,16 +86,23 @@ class LLMCallRow(Row):
 
 class BudgetRow(Row):
     """A budget, with what is spent of it now. A budget for each person, each agent (`subject_id` null) or each run has the amounts
-    of the one that has spent most, whose name is `subject_name`. `ends_at`: when the period ends, and the next one begins."""
+    of the one that has spent most, whose name is `subject_name`. `ends_at`: when the period ends, and the next one begins.
+
+    A budget has a limit in millionths of a dollar or in tokens; the other one is null. `refuses_unpriced`: whether a budget in
+    dollars refuses calls of models whose price is not known."""
 
     id: UUID
     scope: BudgetScope
     period: BudgetPeriod
     subject_id: UUID | None
     subject_name: str
-    limit_micro: int
+    limit_micro: int | None
     spent_micro: int
     reserved_micro: int
+    limit_tokens: int | None
+    spent_tokens: int
+    reserved_tokens: int
+    refuses_unpriced: bool
     ends_at: datetime | None
     by_operator: bool
     revision: int

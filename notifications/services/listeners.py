@@ -265,14 +265,18 @@ def notify_budget_warning(balance: Balance) -> None:
     # The subject is a workspace, a person, an agent or a tree. Of these ids, `notify` keeps those of people.
     people = {*editors.values_list("actor_id", flat=True), balance.subject_id}
     names = [*Actor.objects.filter(pk=balance.subject_id).values_list("name", flat=True)]
-    spent = f"${balance.spent_micro / 1_000_000:.2f} / ${budget.limit_micro / 1_000_000:.2f}"
+    spent, limit = (
+        f"${amount / 1_000_000:.2f}" if budget.limit_tokens is None else f"{amount:,}"
+        for amount in (balance.spent, budget.limit)
+    )
+    unit = "" if budget.limit_tokens is None else " tokens"
     notify(
         people,
         event=_build_event_key("budget_warning", balance.id, budget.revision),
         type="budget_warning",
         workspace_id=budget.workspace_id,
         actor=None,
-        excerpt=_build_excerpt(" · ".join([*names, spent])),
+        excerpt=_build_excerpt(" · ".join([*names, f"{spent} / {limit}{unit}"])),
     )
 
 

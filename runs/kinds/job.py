@@ -136,7 +136,7 @@ class Job(RunKind):
         run = update.row
         check_job_rights(run)
         add_llm_step(update, event, model)
-        update.set(stamp=build_stamp(run, model, answer.usage).model_dump(mode="json"))
+        update.set(stamp=build_stamp(run, model, answer).model_dump(mode="json"))
         if answer.calls:
             self.save(update)
         elif answer.text.strip():

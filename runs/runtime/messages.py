@@ -17,7 +17,7 @@ from events.payloads import (
     dump_payload,
 )
 from events.rows import Stamp
-from llm.messages import Chunk, Usage
+from llm.messages import Answer, Chunk
 from runs.models import Run, RunState, Step
 from runs.runtime.conversation import get_row_id
 from runs.runtime.steps import ModelAnswered
@@ -57,7 +57,7 @@ def build_answer_messages(
 ) -> tuple[list[Message], Message | None]:
     """Return the rows of an answer in their order, and the text message among them, or null."""
     answer, message_id = event.answer, event.step.message_id
-    stamp = build_stamp(run, model, answer.usage)
+    stamp = build_stamp(run, model, answer)
     rows = _build_thinking(run, message_id, answer.thinking)
     message = None
     if answer.text.strip():
@@ -119,7 +119,7 @@ def build_results_of_open_calls(run: Run) -> list[Message]:
     ]
 
 
-def build_stamp(run: Run, model: ResolvedModel, usage: Usage | None = None) -> Stamp:
+def build_stamp(run: Run, model: ResolvedModel, answer: Answer | None = None) -> Stamp:
     """Return the stamp of an answer: the version, the model, who pays and why, and the usage."""
     endpoint = model.endpoint
     fields: dict[str, object] = {
@@ -132,9 +132,10 @@ def build_stamp(run: Run, model: ResolvedModel, usage: Usage | None = None) -> S
         "replaced_model": model.replaced or None,
         "context": run.earlier_context.facts if run.earlier_context else None,
     }
-    if usage is not None:
+    if answer is not None:
+        usage = answer.usage
         fields |= {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
-        fields["cost_micro"] = usage.cost_micro
+        fields |= {"cost_micro": usage.cost_micro, "cut_at_tokens": answer.cut_at_tokens}
     return Stamp.model_validate(run.stamp).model_copy(update=fields)
 
 

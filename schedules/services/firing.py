@@ -26,7 +26,7 @@ from schedules.expressions import find_last_time, iterate_times
 from schedules.hooks import schedule_failed, schedule_paused
 from schedules.models import Schedule, ScheduledTime
 from waking.services.by_hand import get_wakeable_participant, prepare_wake
-from waking.services.wake import find_agents_without_budget
+from waking.services.wake import find_budget_refusals
 
 logger = logging.getLogger(__name__)
 
@@ -148,8 +148,9 @@ def _find_pause_reason(chat: Chat, schedule: Schedule) -> PauseReason | None:
         return PauseReason.AGENT_REMOVED
     if agent.runs_outside:
         return None  # its program asks no model
-    is_limited = agent.id in find_agents_without_budget(chat, schedule.owner, [agent])
-    return PauseReason.BUDGET_USED_UP if is_limited else None
+    # For a model without a known price the run fails, and the chat says why: no time will come at which it would answer.
+    reason = find_budget_refusals(chat, schedule.owner, [agent]).get(agent.id)
+    return PauseReason.BUDGET_USED_UP if reason == "budget_used_up" else None
 
 
 def pause_schedules_of_leaver(chat: Chat, actor: Actor, remover: Actor) -> list[Any]:

@@ -1,5 +1,7 @@
 """The ledger, budgets and prices in the admin: what operators read, and what they may change."""
 
+import re
+
 import pytest
 
 from actors.operators import Level
@@ -13,7 +15,7 @@ from usage.services.budgets import MAX_MICRO
 
 def add_budget(environment, client=None, **fields):
     fields = {"workspace": environment.team.workspace.pk, "scope": "workspace", "period": "day"} | fields
-    fields = {"limit_micro": 5_000_000} | fields
+    fields = {"limit_micro": "5", "refuses_unpriced": "on"} | fields
     return (client or environment.client).post(build_path(Budget, "add"), fields, follow=True)
 
 
@@ -46,9 +48,12 @@ def test_an_operator_sets_changes_and_deletes_a_budget_which_is_audited(environm
     add_budget(environment, scope="person", subject=environment.team.bob.pk)
     budget = Budget.objects.get()
     assert (budget.by_operator, budget.subject, budget.limit_micro) == (True, environment.team.bob, 5_000_000)
-    change(environment, budget, limit_micro=7_000_000, scope="agent")
+    page = environment.client.get(build_path(Budget, budget.pk, "change")).text
+    assert re.search(r'name="limit_micro" value="5"', page)
+    change(environment, budget, limit_micro="7.25", scope="agent")
     budget.refresh_from_db()
-    assert (budget.limit_micro, budget.scope, budget.revision) == (7_000_000, "person", 2)
+    assert (budget.limit_micro, budget.scope, budget.revision) == (7_250_000, "person", 2)
+    assert budget.refuses_unpriced is False  # an unchecked box is not sent
     delete(environment, budget)
     assert not Budget.objects.exists()
     actions = AuditRecord.objects.filter(actor=environment.operator, object_id=budget.pk).order_by("pk")
@@ -63,8 +68,11 @@ def test_an_operator_sets_changes_and_deletes_a_budget_which_is_audited(environm
     "fields",
     [
         {"limit_micro": -1},
-        {"limit_micro": MAX_MICRO + 1},
-        {"limit_micro": "1.5"},
+        {"limit_micro": MAX_MICRO // 10**6 + 1},
+        {"limit_micro": "1.0000001"},
+        {"limit_micro": "", "limit_tokens": -1},
+        {"limit_micro": "", "limit_tokens": ""},
+        {"limit_micro": "5", "limit_tokens": "5"},
         {"scope": "run_tree"},
         {"period": "run"},
         {"scope": "person", "subject": "charlie"},
@@ -86,6 +94,12 @@ def test_a_second_budget_for_the_same_calls_is_refused(environment):
     add_budget(environment)
     assert "There is such a budget already." in add_budget(environment).text
     assert Budget.objects.count() == 1
+    add_budget(environment, limit_micro="", limit_tokens="2000000")  # in the other unit
+    assert sorted(Budget.objects.values_list("limit_micro", "limit_tokens"), key=str) == [
+        (5_000_000, None),
+        (None, 2_000_000),
+    ]
+    assert "2,000,000 tokens" in environment.client.get(build_path(Budget)).text
 
 
 def test_an_operator_reads_the_budgets_and_prices_of_editors_and_cannot_change_them(environment):
@@ -116,16 +130,16 @@ def test_rows_of_editors_cannot_be_deleted_with_selected_rows_of_operators(envir
 
 def test_a_price_of_an_operator_is_for_all_workspaces_and_within_limits(environment):
     path = build_path(ModelPrice, "add")
-    fields = {"provider": "openai", "model": "gpt", "input_micro": 2, "output_micro": 3}
-    for wrong in ({"input_micro": -1}, {"output_micro": MAX_MICRO + 1}, {"provider": "none"}):
+    fields = {"provider": "openai", "model": "gpt", "input_micro": "2", "output_micro": "0.3"}
+    for wrong in ({"input_micro": -1}, {"output_micro": MAX_MICRO // 10**6 + 1}, {"provider": "none"}):
         assert environment.client.post(path, fields | wrong).status_code == 200
     assert not ModelPrice.objects.exists()
     environment.client.post(path, fields)
     price = ModelPrice.objects.get()
-    assert (price.workspace, price.input_micro, price.output_micro) == (None, 2, 3)
-    change(environment, price, input_micro=4, output_micro=5, model="other")
+    assert (price.workspace, price.input_micro, price.output_micro) == (None, 2_000_000, 300_000)
+    change(environment, price, input_micro="0.000004", output_micro="0", model="other")
     price.refresh_from_db()
-    assert (price.model, price.input_micro, price.output_micro) == ("gpt", 4, 5)
+    assert (price.model, price.input_micro, price.output_micro) == ("gpt", 4, 0)
     delete(environment, price)
     assert not ModelPrice.objects.exists()
 

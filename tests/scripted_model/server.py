@@ -70,7 +70,7 @@ DESK = web.AppKey("desk", Desk)
 async def chat_completions(request: web.Request) -> web.StreamResponse:
     desk = request.app[DESK]
     body = await request.json()
-    script = complete(desk.script_for(body))
+    script = limit(complete(desk.script_for(body)), body)
     peer = request.transport.get_extra_info("peername") if request.transport else None
     record = Recorded(
         body, dict(request.headers), time.time(), port=peer[1] if peer else 0, mode=script.mode, target=request.raw_path
@@ -92,6 +92,18 @@ def complete(script: Script) -> Script:
     if script.mode == "badtool":
         missing["calls"] = modes.bad_calls(script.bad)
     return replace(script, **missing)
+
+
+def limit(script: Script, body: Body) -> Script:
+    """Cut the answer at the tokens that the request asks for, as real servers do."""
+    most = body.get("max_tokens") or body.get("max_completion_tokens")
+    usage = script.usage if isinstance(script.usage, Mapping) else {}
+    reported = usage.get("completion_tokens")
+    if not most or script.calls or max(len(script.words()), reported if isinstance(reported, int) else 0) <= most:
+        return script
+    if isinstance(reported, int) and reported > most:
+        script = replace(script, usage={**usage, "completion_tokens": most})
+    return replace(script, tokens=script.words()[:most], finish=script.finish or "length")
 
 
 async def answer(request: web.Request, body: Body, script: Script) -> web.StreamResponse:

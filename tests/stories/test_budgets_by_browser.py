@@ -94,17 +94,17 @@ def test_a_budget_is_used_up_and_raised(people, model: ScriptedModel):
     bob.sees("The second answer.")
     requests = len(model.requests)
     bob.page.get_by_placeholder(re.compile("^Message ")).fill("third")
-    expect(bob.page.get_by_text("Agents can't answer: the budget is used up.")).to_be_visible()
+    expect(bob.page.get_by_text("Agents can't answer: too little is left of the budget.")).to_be_visible()
     ask(bob, "third")
     alice.open(chat)
     for person in people:
-        person.sees("Stopped: today's budget is used up.")
-        person.sees(re.compile(r"\$5\.05 of \$5\.00 is spent"))
+        person.sees("Stopped by today's budget.")
+        person.sees(re.compile(r"could cost up to \$0\.0\d+; left today: \$0 of \$5\.00"))
     expect(bob.log.get_by_role("link", name="Raise budget…")).to_have_count(0)
     bob.sees("Alice can raise it.")
     assert len(model.requests) == requests
     alice.page.get_by_placeholder(re.compile("^Message ")).fill("Bob, I look at it.")
-    expect(alice.page.get_by_text("Agents can't answer: the budget is used up.")).to_be_visible()
+    expect(alice.page.get_by_text("Agents can't answer: too little is left of the budget.")).to_be_visible()
     alice.page.get_by_placeholder(re.compile("^Message ")).fill("")
 
     # Alice raises it, and Bob's retry is answered.
@@ -140,4 +140,4 @@ def test_a_budget_is_used_up_and_raised(people, model: ScriptedModel):
     bob.page.reload()
     expect(bob.page.get_by_role("heading", name="用量")).to_be_visible()
     bob.open(chat)
-    expect(bob.log.get_by_text("已停止：今天的預算已用完。")).to_be_visible()
+    expect(bob.log.get_by_text("已因今天的預算停止。")).to_be_visible()

@@ -4,12 +4,16 @@ from typing import Any
 
 import pytest
 
+from agents.services import drafts
 from notifications.models import Notification
 from runs.models import Run
 from runs.services.leases import release_dead_reservations
-from runs.services.runs import stop_run
+from runs.services.runs import retry_run, stop_run
 from tests.factories.usage import BalanceFactory, BudgetFactory, ModelPriceFactory
+from tests.usage.test_usage import sign_in
 from usage.models import Balance, Budget, LLMCall, ModelPrice, Reservation
+from usage.services.reservations import MIN_OUTPUT
+from waking.services.wake import preview_wakes
 from workspaces.models import Credential
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -48,7 +52,10 @@ def test_a_run_whose_budget_is_used_up_fails_before_it_asks_the_model(priced):
     refusal = line.payload["budget"]
     assert (refusal["budget_id"], refusal["scope"], refusal["period"]) == (str(budget.id), "workspace", "day")
     assert refusal["subject_id"] == str(priced.team.workspace.id)
-    assert (refusal["spent_micro"], refusal["limit_micro"], refusal["needed_micro"] > 2 * 8_192) == (0, 100, True)
+    # What the shortest answer would need, and what is left: it says neither that the budget is used up nor that it is spent.
+    assert (refusal["spent_micro"], refusal["limit_micro"], refusal["left_micro"]) == (0, 100, 100)
+    assert 2 * MIN_OUTPUT < refusal["needed_micro"] < 2 * 1_000
+    assert "does not cover this call" in run.error
     assert refusal["ends_at"] is not None
     assert (priced.model.requests, LLMCall.objects.count(), Reservation.objects.count()) == ([], 0, 0)
 
@@ -56,22 +63,25 @@ def test_a_run_whose_budget_is_used_up_fails_before_it_asks_the_model(priced):
 @pytest.mark.usefixtures("engine")
 def test_the_chat_does_not_say_what_a_person_has_spent(priced):
     budget = BudgetFactory.create(workspace=priced.team.workspace, scope="person", limit_micro=123_456)
-    BalanceFactory.create(budget=budget, subject_id=priced.team.alice.id, spent_micro=119_876)
+    BalanceFactory.create(budget=budget, subject_id=priced.team.alice.id, spent_micro=123_356)
     priced.post("hello")
     [run] = priced.wait_until_idle()
     assert (run.state, run.error_code) == ("failed", "budget_used_up")
     [line] = priced.log("RUN_FAILED")
     refusal = line.payload["budget"]
     assert (refusal["scope"], refusal["subject_id"]) == ("person", str(priced.team.alice.id))
-    assert (refusal.get("limit_micro"), refusal.get("spent_micro"), refusal["revision"]) == (None, None, 1)
+    assert refusal["revision"] == 1
+    assert not {"limit_micro", "spent_micro", "left_micro"} & {
+        name for name, value in refusal.items() if value is not None
+    }
     stored = f"{line.payload} {run.error}"
-    assert not any(amount in stored for amount in ("123456", "119876", "$0.12"))
+    assert not any(amount in stored for amount in ("123456", "123356", "$0.12", "$0.0001"))
 
 
 @pytest.mark.usefixtures("engine")
 def test_what_was_written_before_the_budget_was_used_up_stays(priced):
     ModelPrice.objects.update(output_micro=1_000_000_000)
-    BudgetFactory.create(workspace=priced.team.workspace, limit_micro=8_195_000)
+    BudgetFactory.create(workspace=priced.team.workspace, limit_micro=MIN_OUTPUT * 1_000 + 3_000)
     priced.model.script(text="I look at the clock.", calls=[{"name": "current_time", "arguments": "{}"}])
     priced.post("hello")
     [run] = priced.wait_until_idle()
@@ -85,7 +95,7 @@ def test_what_was_written_before_the_budget_was_used_up_stays(priced):
 @pytest.mark.usefixtures("engine")
 def test_editors_are_notified_once_at_80_percent(priced):
     team = priced.team
-    BudgetFactory.create(workspace=team.workspace, limit_micro=30_000)
+    BudgetFactory.create(workspace=team.workspace, limit_micro=25_200)
     priced.model.script(count=12_500)
     for _ in range(2):
         priced.post("hello")
@@ -93,6 +103,88 @@ def test_editors_are_notified_once_at_80_percent(priced):
     assert [run.error_code for run in priced.runs()] == ["", "budget_used_up"]
     rows = Notification.objects.filter(type="budget_warning")
     assert [(row.person, row.excerpt) for row in rows] == [(team.alice, "$0.03 / $0.03")]
+
+
+@pytest.mark.usefixtures("engine")
+def test_an_answer_that_the_budget_cuts_is_asked_for_shorter_and_says_so_in_its_stamp(priced):
+    BudgetFactory.create(workspace=priced.team.workspace, limit_micro=2_000)
+    priced.model.script(count=5_000)
+    priced.post("hello")
+    [run] = priced.wait_until_idle(30)
+    most = priced.model.requests[0].body["max_tokens"]
+    assert (run.state, MIN_OUTPUT < most < 1_000) == ("completed", True)
+    answer = priced.log("TEXT_MESSAGE")[-1].payload
+    assert (answer["incomplete"], answer["stamp"]["cut_at_tokens"], answer["stamp"]["output_tokens"]) == (
+        True,
+        most,
+        most,
+    )
+    assert read_balance() == (11 + 2 * most, 0)
+    # A shortened request whose answer ends by itself was not cut.
+    Budget.objects.update(limit_micro=11 + 2 * most + 3_000)
+    priced.model.script(text="one two three")
+    priced.post("hello again")
+    priced.wait_until_idle()
+    assert priced.model.requests[-1].body["max_tokens"] < 1_500
+    assert priced.log("TEXT_MESSAGE")[-1].payload["stamp"].get("cut_at_tokens") is None
+
+
+@pytest.mark.usefixtures("engine")
+def test_a_run_tree_on_a_model_without_a_price_ends_at_its_limit_of_tokens(environment):
+    """An agent that calls tools without end, on a server of one's own: only steps and seconds would end it otherwise."""
+    limit = 3_000
+    budget = BudgetFactory.create(
+        workspace=environment.team.workspace, scope="run_tree", period="run", limit_micro=None, limit_tokens=limit
+    )
+    used = {"prompt_tokens": 700, "completion_tokens": 200}
+    for _ in range(8):
+        environment.model.script(text="I look.", calls=CLOCK, usage=used, times=1)
+    environment.post("hello")
+    [run] = environment.wait_until_idle(30)
+    assert (run.state, run.error_code) == ("failed", "budget_used_up")
+    assert 1 <= run.steps_done < 8
+    [line] = environment.log("RUN_FAILED")
+    refusal = line.payload["budget"]
+    assert (refusal["budget_id"], refusal["period"], refusal["limit_tokens"]) == (str(budget.id), "run", limit)
+    assert refusal["spent_tokens"] == 900 * run.steps_done <= limit
+    assert refusal["needed_tokens"] > refusal["left_tokens"] == limit - refusal["spent_tokens"]
+    assert (len(environment.model.requests), run.cost_micro) == (run.steps_done, 0)
+    balance = Balance.objects.get()
+    assert (balance.spent_tokens, balance.reserved_tokens) == (refusal["spent_tokens"], 0)
+
+
+@pytest.mark.usefixtures("engine")
+def test_a_member_cannot_avoid_a_budget_by_naming_a_model_without_a_price_in_a_draft(priced):
+    """A suggester writes the model of a draft and applies it: it is refused there, and in a run if the budget is newer."""
+    team = priced.team
+    ModelPrice.objects.update(model="scripted")
+    content = team.robin.current_spec.content().model_copy(update={"model": "m-without-price"})
+    draft = drafts.claim_draft(team.bob, team.chat.id, team.robin.id, content=content)
+    api = sign_in(team.bob)
+    path = f"chats/{team.chat.id}/agents/{team.robin.id}/draft/apply"
+    BudgetFactory.create(workspace=team.workspace, scope="person", limit_micro=10**9)
+    answer = api("POST", path, {"revision": draft.revision})
+    error = answer.json()["error"]
+    assert (answer.status_code, error["code"]) == (429, "price_unknown")
+    assert error["message"] == "No price is known for m-without-price; an editor can set one."
+    draft.refresh_from_db()
+    assert (draft.applied, draft.apply_count, priced.log("DRAFT_APPLIED")) == (None, 0, [])
+    budget = Budget.objects.get()
+    budget.delete()
+    assert api("POST", path, {"revision": draft.revision}).status_code == 200
+    BudgetFactory.create(workspace=team.workspace, scope="person", limit_micro=10**9)
+    [effect] = preview_wakes(team.bob, team.chat.id, text="@robin hello")
+    assert (effect.effect, effect.reason) == ("wakes", "price_unknown")
+    priced.post("@robin hello", by=team.bob)
+    [run] = priced.wait_until_idle()
+    assert (run.state, run.error_code, run.error) == ("failed", "price_unknown", error["message"])
+    refusal = priced.log("RUN_FAILED")[0].payload["budget"]
+    assert (refusal["unpriced_model"], refusal["price_set_by"]) == ("m-without-price", "editor")
+    assert (priced.model.requests, LLMCall.objects.count()) == ([], 0)
+    # An editor sets the price, and the retry is answered.
+    ModelPriceFactory.create(workspace=team.workspace, model="m-without-price")
+    retry_run(actor=team.bob, run_id=run.id)
+    assert priced.wait_until_idle()[-1].state == "completed"
 
 
 CLOCK = [{"name": "current_time", "arguments": '{"timezone": "Asia/Tokyo"}'}]

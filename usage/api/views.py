@@ -63,6 +63,8 @@ class Budgets(APIView):
             scope=body.scope,
             period=body.period,
             limit_micro=body.limit_micro,
+            limit_tokens=body.limit_tokens,
+            refuses_unpriced=body.refuses_unpriced,
             subject_id=body.subject_id,
         )
         return _answer_budget(request, budget, 201)
@@ -72,7 +74,14 @@ class OneBudget(APIView):
     @extend_schema(operation_id="change_budget", request=BudgetBody, responses=BudgetRow)
     def patch(self, request: Request, budget_id: UUID) -> HttpResponse:
         body = read(request, BudgetBody)
-        budget = usage.change_budget(request.user, budget_id, limit_micro=body.limit_micro, revision=body.revision)
+        budget = usage.change_budget(
+            request.user,
+            budget_id,
+            limit_micro=body.limit_micro,
+            limit_tokens=body.limit_tokens,
+            refuses_unpriced=body.refuses_unpriced,
+            revision=body.revision,
+        )
         return _answer_budget(request, budget)
 
     @extend_schema(operation_id="delete_budget", responses={204: None})

@@ -23,6 +23,8 @@ from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 MAX_MICRO = 10**15
 """The highest limit and price: a billion dollars."""
+MAX_LIMIT_TOKENS = 10**15
+ONE_LIMIT = "A budget has one limit, either in dollars or in tokens."
 MAX_ROWS = 200
 """Budgets, and prices, of a workspace. Each claim of a run reads them."""
 MISSING = "There is no such {}, or you may not see it."
@@ -37,11 +39,13 @@ def create_budget(
     *,
     scope: BudgetScope,
     period: BudgetPeriod,
-    limit_micro: int,
+    limit_micro: int | None = None,
+    limit_tokens: int | None = None,
+    refuses_unpriced: bool = True,
     subject_id: UUID | None = None,
     as_operator: bool = False,
 ) -> Budget:
-    """Create a budget of a workspace.
+    """Create a budget of a workspace: in millionths of a dollar or in tokens.
 
     `as_operator`: the actor is an operator; the budget counts what the operator's key pays, and editors cannot change it.
     Raises `NotFound`, `Forbidden`, `Invalid`, `QuotaReached`, and `Conflict` if there is a budget for the same calls and period.
@@ -49,6 +53,8 @@ def create_budget(
     workspace = _get_workspace(actor, workspace_id, as_operator=as_operator)
     if (scope == BudgetScope.RUN_TREE) != (period == BudgetPeriod.RUN):
         raise Invalid("A budget for a run has the period `run`; any other budget lasts a day or a month.")
+    if (limit_micro is None) == (limit_tokens is None):
+        raise Invalid(ONE_LIMIT, hints=["Set one budget in dollars and another in tokens."])
     _check_count(Budget.objects.filter(workspace=workspace, by_operator=as_operator))
     budget = Budget(
         workspace=workspace,
@@ -56,6 +62,8 @@ def create_budget(
         period=period,
         subject=_get_subject(workspace, scope, subject_id),
         limit_micro=limit_micro,
+        limit_tokens=limit_tokens,
+        refuses_unpriced=refuses_unpriced,
         by_operator=as_operator,
     )
     try:
@@ -65,7 +73,7 @@ def create_budget(
         raise Conflict("There is such a budget already.", hints=["Change its limit."]) from error
     if budget.subject_id is not None or scope == BudgetScope.WORKSPACE:
         open_balance(budget)
-    _record(actor, "budget.created", budget, limit_micro=limit_micro, scope=scope, period=period)
+    _record(actor, "budget.created", budget, scope=scope, period=period, **_list_settings(budget))
     return budget
 
 
@@ -91,18 +99,42 @@ def _get_subject(workspace: Workspace, scope: BudgetScope, subject_id: UUID | No
 
 @transaction.atomic
 def change_budget(
-    actor: Actor, budget_id: UUID, *, limit_micro: int, revision: int, as_operator: bool = False
+    actor: Actor,
+    budget_id: UUID,
+    *,
+    limit_micro: int | None = None,
+    limit_tokens: int | None = None,
+    refuses_unpriced: bool | None = None,
+    revision: int,
+    as_operator: bool = False,
 ) -> Budget:
-    """Change the limit of a budget. It takes effect at the next call. If less than `WARNING_SHARE` of the new limit is spent, the
-    editors are warned again once it is. Raises `NotFound`, `Forbidden`, `Conflict`."""
+    """Change the limit of a budget, in its unit, and whether it refuses models without a known price (null: as before).
+
+    The limit takes effect at the next call, the rest at the next run. If less than `WARNING_SHARE` of the new limit is spent, the
+    editors are warned again once it is. Raises `NotFound`, `Forbidden`, `Invalid`, `Conflict`.
+    """
     budget = _get_budget(actor, budget_id, as_operator=as_operator)
-    changed = Budget.objects.filter(pk=budget.pk, revision=revision)
-    if not changed.update(limit_micro=limit_micro, revision=F("revision") + 1):
+    in_tokens = budget.limit_tokens is not None
+    if (limit_micro is not None) == in_tokens or (limit_tokens is None) == in_tokens:
+        raise Invalid(ONE_LIMIT, hints=[f"The limit of this budget is in {'tokens' if in_tokens else 'dollars'}."])
+    budget.limit_micro, budget.limit_tokens, budget.revision = limit_micro, limit_tokens, revision + 1
+    if refuses_unpriced is not None:
+        budget.refuses_unpriced = refuses_unpriced
+    settings = _list_settings(budget)
+    if not Budget.objects.filter(pk=budget.pk, revision=revision).update(revision=F("revision") + 1, **settings):
         raise Conflict(STALE, hints=["Look again, then change it."])
-    budget.limit_micro, budget.revision = limit_micro, revision + 1
-    budget.balances.filter(ends_at__gt=now(), spent_micro__lt=limit_micro * WARNING_SHARE).update(warned_at=None)
-    _record(actor, "budget.changed", budget, limit_micro=limit_micro)
+    spent = "spent_tokens" if in_tokens else "spent_micro"
+    is_below = {"ends_at__gt": now(), f"{spent}__lt": budget.limit * WARNING_SHARE}
+    budget.balances.filter(**is_below).update(warned_at=None)
+    _record(actor, "budget.changed", budget, **settings)
     return budget
+
+
+def _list_settings(budget: Budget) -> dict[str, Any]:
+    """Return the values of a budget that can be changed; of its two limits, the one that it has."""
+    if budget.limit_tokens is not None:
+        return {"limit_tokens": budget.limit_tokens}
+    return {"limit_micro": budget.limit_micro, "refuses_unpriced": budget.refuses_unpriced}
 
 
 @transaction.atomic

@@ -52,7 +52,7 @@ def record_call(
     usage = result.usage or Usage()
     _insert_call(owner, model, usage, fields)
     if model.budgets and owner.run_id is not None:
-        settle(owner.run_id, owner.attempt, usage.cost_micro or 0)
+        settle(owner.run_id, owner.attempt, usage)
     _learn_token_factor(owner, model, usage)
     return usage
 
@@ -82,7 +82,7 @@ def record_model_test(owner: UsageOwner, model: ResolvedModel, test_id: UUID, re
     }
     _insert_call(owner, model, result.usage, fields)
     if model.budgets:
-        settle(test_id, 0, result.usage.cost_micro or 0)
+        settle(test_id, 0, result.usage)
 
 
 def record_embeddings(owner: UsageOwner, model: ResolvedModel, holder_id: UUID, result: Embedded | LLMError) -> None:
@@ -96,7 +96,7 @@ def record_embeddings(owner: UsageOwner, model: ResolvedModel, holder_id: UUID, 
         fields["total_ms"] = round(result.seconds * 1000)
     _insert_call(owner, model, usage, fields)
     if model.budgets:
-        settle(holder_id, 0, usage.cost_micro or 0)
+        settle(holder_id, 0, usage)
 
 
 def _insert_call(owner: UsageOwner, model: ResolvedModel, usage: Usage, fields: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Reserve the most that a call of a model may cost, and settle it when the cost is known (RUN21).
+"""Reserve the most that a call of a model may cost, and its tokens, and settle it when the usage is known (RUN21).
 
 A reservation is a transaction of its own: the locks of the balances last until it is on the disk, so no call of a model may be
 part of it. Locks are taken in the order of the balances' ids.
@@ -6,12 +6,13 @@ part of it. Locks are taken in the order of the balances' ids.
 
 import math
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from django.db import connection, transaction
-from django.db.models import Q, Sum
+from django.db.models import F, Q, Sum
 from django.db.models.functions import Coalesce
 
 from actors.models import Actor
@@ -19,13 +20,13 @@ from common.clock import now
 from events.payloads import BudgetPeriod, BudgetRefusal, BudgetScope
 from events.publish import publish_workspace_list_changed
 from llm.context_window import estimate_tokens_of_turns
-from llm.messages import ModelRequest
-from llm.prices import get_price
+from llm.messages import ModelRequest, Usage
+from llm.prices import get_answer_size, get_price
 from llm.tokens import estimate_tokens, format_tool
-from usage.errors import BudgetUsedUp
+from usage.errors import BudgetUsedUp, PriceUnknown
 from usage.hooks import budget_warning
 from usage.models import Balance, Budget, LLMCall, Reservation
-from usage.owners import AppliedBudget, ResolvedModel
+from usage.owners import Amounts, AppliedBudget, ResolvedModel
 from usage.periods import PeriodBounds, compute_bounds, get_time_zone
 from usage.rules import COUNTED_PAYERS
 from workspaces.models import Workspace
@@ -34,6 +35,8 @@ WARNING_SHARE = 0.8
 """The part of a budget after which the editors are warned."""
 MAX_RESERVED_OUTPUT = 8_192
 """Tokens of the answer that are reserved at most, if the version of the agent sets no limit."""
+MIN_OUTPUT = 256
+"""Tokens of an answer below which it is not shortened to fit into a budget: the request is refused instead."""
 INPUT_MARGIN = 1.25
 """By how much a request may have more tokens than estimated."""
 RESERVATION_LIFETIME = timedelta(hours=2)
@@ -51,34 +54,44 @@ WITH wanted AS (
   SELECT * FROM unnest(%(budgets)s::uuid[], %(subjects)s::uuid[], %(starts)s::date[], %(ends)s::timestamptz[])
     AS w(budget_id, subject_id, starts_on, ends_at)
 ), locked AS MATERIALIZED (
-  SELECT balance.id, budget.limit_micro - balance.spent_micro - balance.reserved_micro AS free
+  SELECT balance.id, budget.limit_micro - balance.spent_micro - balance.reserved_micro AS free_micro,
+    budget.limit_tokens - balance.spent_tokens - balance.reserved_tokens AS free_tokens
   FROM usage_balance AS balance JOIN usage_budget AS budget ON budget.id = balance.budget_id
   JOIN wanted AS w ON w.budget_id = balance.budget_id AND w.subject_id = balance.subject_id
     AND w.starts_on IS NOT DISTINCT FROM balance.starts_on AND w.ends_at IS NOT DISTINCT FROM balance.ends_at
   ORDER BY balance.id FOR UPDATE OF balance
+), checked AS (
+  SELECT id, free_micro, free_tokens, coalesce(free_micro >= greatest(%(micro)s, 1), true)
+    AND coalesce(free_tokens >= greatest(%(tokens)s, 1), true) AS is_enough FROM locked
 ), updated AS (
-  UPDATE usage_balance AS balance SET reserved_micro = reserved_micro + %(amount)s FROM locked
-  WHERE balance.id = locked.id AND (SELECT min(free) FROM locked) >= greatest(%(amount)s, 1)
-    AND (SELECT count(*) FROM locked) = %(count)s
+  UPDATE usage_balance AS balance
+  SET reserved_micro = reserved_micro + %(micro)s, reserved_tokens = reserved_tokens + %(tokens)s FROM checked
+  WHERE balance.id = checked.id AND (SELECT bool_and(is_enough) FROM checked)
+    AND (SELECT count(*) FROM checked) = %(count)s
   RETURNING balance.id
 ), inserted AS (
-  INSERT INTO usage_reservation (id, balance_id, holder_id, attempt, amount_micro, created_at, expires_at)
-  SELECT gen_random_uuid(), updated.id, %(holder)s, %(attempt)s, %(amount)s, %(now)s, %(expires)s FROM updated
+  INSERT INTO usage_reservation (id, balance_id, holder_id, attempt, amount_micro, amount_tokens, created_at, expires_at)
+  SELECT gen_random_uuid(), updated.id, %(holder)s, %(attempt)s, %(micro)s, %(tokens)s, %(now)s, %(expires)s FROM updated
   RETURNING balance_id
 )
-SELECT locked.id, locked.free, (SELECT count(*) FROM inserted) FROM locked ORDER BY locked.free, locked.id
+SELECT id, free_micro, free_tokens, (SELECT count(*) FROM inserted) FROM checked
+ORDER BY is_enough, free_micro, free_tokens, id
 """
 _SETTLE = """
 WITH deleted AS (
-  DELETE FROM usage_reservation WHERE {condition} RETURNING balance_id, amount_micro
+  DELETE FROM usage_reservation WHERE {condition} RETURNING balance_id, amount_micro, amount_tokens
 ), amounts AS (
-  SELECT balance_id, sum(amount_micro) AS amount FROM deleted GROUP BY balance_id
+  SELECT balance_id, sum(amount_micro) AS micro, sum(amount_tokens) AS tokens FROM deleted GROUP BY balance_id
 ), locked AS MATERIALIZED (
   SELECT balance.id, balance.warned_at FROM usage_balance AS balance
   WHERE balance.id IN (SELECT balance_id FROM amounts) ORDER BY balance.id FOR UPDATE
 ), settled AS (
-  UPDATE usage_balance AS balance SET reserved_micro = reserved_micro - amounts.amount, spent_micro = spent_micro + %(cost)s,
-    warned_at = CASE WHEN warned_at IS NULL AND spent_micro + %(cost)s >= budget.limit_micro * %(share)s AND %(cost)s > 0
+  UPDATE usage_balance AS balance SET
+    reserved_micro = reserved_micro - amounts.micro, spent_micro = spent_micro + %(cost)s,
+    reserved_tokens = reserved_tokens - amounts.tokens, spent_tokens = spent_tokens + %(tokens)s,
+    warned_at = CASE WHEN warned_at IS NULL AND (
+        (spent_micro + %(cost)s >= budget.limit_micro * %(share)s AND %(cost)s > 0)
+        OR (spent_tokens + %(tokens)s >= budget.limit_tokens * %(share)s AND %(tokens)s > 0))
       THEN %(now)s ELSE warned_at END
   FROM amounts, usage_budget AS budget
   WHERE balance.id = amounts.balance_id AND budget.id = balance.budget_id AND (SELECT count(*) FROM locked) > 0
@@ -89,34 +102,73 @@ WHERE locked.warned_at IS NULL AND settled.warned_at IS NOT NULL
 """
 
 
-def estimate_max_cost(model: ResolvedModel, request: ModelRequest) -> int:
-    """Return the most that a request may cost, in millionths of a dollar; 0 if the price is known by the server only."""
+def estimate_max_usage(model: ResolvedModel, request: ModelRequest) -> Amounts:
+    """Return the most that a request may use. The cost is 0 if it is not known before the server reports it."""
+    return _sum_usage(model, _estimate_max_input(request), _get_max_output(model, request))
+
+
+def shorten_answer(model: ResolvedModel, request: ModelRequest, tokens: int = MIN_OUTPUT) -> ModelRequest:
+    """Return the request for an answer of at most so many tokens, and no more than it asks for now."""
+    tokens = min(tokens, _get_max_output(model, request))
+    return replace(request, parameters={**request.parameters, "max_tokens": tokens})
+
+
+def _sum_usage(model: ResolvedModel, tokens_in: float, tokens_out: int) -> Amounts:
     price = get_price(model.endpoint, model.name)
-    if price is None:
-        return 0
+    cost = tokens_in * price.input + tokens_out * price.output if price is not None else 0
+    return Amounts(math.ceil(cost), math.ceil(tokens_in) + tokens_out)
+
+
+def _estimate_max_input(request: ModelRequest) -> float:
     tools = sum(estimate_tokens(format_tool(tool)) for tool in request.tools)
-    tokens_in = (estimate_tokens_of_turns(request.turns) + tools) * INPUT_MARGIN
-    tokens_out = request.parameters.get("max_tokens") or min(
-        price.max_output or MAX_RESERVED_OUTPUT, MAX_RESERVED_OUTPUT
+    return (estimate_tokens_of_turns(request.turns) + tools) * INPUT_MARGIN
+
+
+def _get_max_output(model: ResolvedModel, request: ModelRequest) -> int:
+    asked: int | None = request.parameters.get("max_tokens")
+    return asked or min(get_answer_size(model.endpoint, model.name) or MAX_RESERVED_OUTPUT, MAX_RESERVED_OUTPUT)
+
+
+def _fit_answer(model: ResolvedModel, request: ModelRequest, left: Amounts) -> ModelRequest | None:
+    """Return the request for the longest answer that so much covers; null if it is not shorter, or shorter than `MIN_OUTPUT`."""
+    price, tokens_in, asked = (
+        get_price(model.endpoint, model.name),
+        _estimate_max_input(request),
+        _get_max_output(model, request),
     )
-    return math.ceil(tokens_in * price.input + tokens_out * price.output)
+    fitting = asked if left.tokens is None else left.tokens - math.ceil(tokens_in)
+    if left.micro is not None and price is not None and price.output:
+        fitting = min(fitting, math.floor((left.micro - tokens_in * price.input) / price.output))
+    # Rounding must not make it more than what is left.
+    while fitting >= MIN_OUTPUT and not left.covers(_sum_usage(model, tokens_in, fitting)):
+        fitting -= max(1, fitting // 1_000)
+    return shorten_answer(model, request, fitting) if MIN_OUTPUT <= fitting < asked else None
 
 
-def reserve(model: ResolvedModel, request: ModelRequest, *, holder_id: UUID, attempt: int) -> None:
-    """Reserve the most that a request may cost, in all budgets of the model or in none.
+def reserve(
+    model: ResolvedModel, request: ModelRequest, *, holder_id: UUID, attempt: int, may_shorten: bool = False
+) -> ModelRequest:
+    """Reserve the most that a request may use, in all budgets of the model or in none. Return the request that is to be sent.
 
-    Call it outside a transaction, immediately before the request. Raises `BudgetUsedUp`.
+    `may_shorten`: if the budgets have too little left for the answer that the request asks for, it asks for a shorter one
+    (`MIN_OUTPUT` or more). Call it outside a transaction, immediately before the request. Raises `BudgetUsedUp`, `PriceUnknown`.
     """
-    at, amount = now(), estimate_max_cost(model, request)
-    bounds = {budget: compute_bounds(budget.period, budget.time_zone, at) for budget in model.budgets}
+    for budget in model.budgets:
+        if budget.refuses_model and (refusal := build_price_refusal(model, budget)):
+            raise PriceUnknown(refusal)
+    at, shortest = now(), shorten_answer(model, request) if may_shorten else request
+    counted = [budget for budget in model.budgets if not budget.refuses_model]
+    bounds = {budget: compute_bounds(budget.period, budget.time_zone, at) for budget in counted}
     while bounds:
+        amounts = estimate_max_usage(model, request)
         params: dict[str, Any] = {
             "budgets": [budget.id for budget in bounds],
             "subjects": [budget.subject_id for budget in bounds],
             "starts": [bound.starts_on for bound in bounds.values()],
             "ends": [bound.ends_at for bound in bounds.values()],
             "count": len(bounds),
-            "amount": amount,
+            "micro": amounts.micro,
+            "tokens": amounts.tokens,
             "holder": holder_id,
             "attempt": attempt,
             "now": at,
@@ -124,13 +176,20 @@ def reserve(model: ResolvedModel, request: ModelRequest, *, holder_id: UUID, att
         }
         with connection.cursor() as cursor:
             cursor.execute(_RESERVE, params)
-            # Each row: id of the balance, what is left, number of reservations that were made. The least that is left comes first.
+            # Each row: id of the balance, what is left (null in the other unit), number of reservations that were made. A balance
+            # that has too little left comes first.
             rows = cursor.fetchall()
-        if rows and rows[0][2]:
-            return
-        if len(rows) == len(bounds):
-            raise BudgetUsedUp(_build_refusal(rows[0][0], amount))
-        bounds = _create_balances(bounds)
+        if rows and rows[0][3]:
+            return request
+        if len(rows) < len(bounds):
+            bounds = _create_balances(bounds)
+            continue
+        left = Amounts(*(min((row[unit] for row in rows if row[unit] is not None), default=None) for unit in (1, 2)))
+        shorter = _fit_answer(model, request, left) if may_shorten else None
+        if shorter is None:
+            raise BudgetUsedUp(_build_refusal(rows[0][0], Amounts(*rows[0][1:3]), estimate_max_usage(model, shortest)))
+        request = shorter
+    return request
 
 
 def open_balance(budget: Budget) -> None:
@@ -152,7 +211,7 @@ def _create_balances(bounds: dict[AppliedBudget, PeriodBounds]) -> dict[AppliedB
             subject_id=applied.subject_id,
             starts_on=bound.starts_on,
             ends_at=bound.ends_at,
-            spent_micro=_sum_earlier_costs(found[applied.id], applied.subject_id, bound.starts_at),
+            **_sum_earlier_usage(found[applied.id], applied.subject_id, bound.starts_at),
         )
         for applied, bound in remaining.items()
     ]
@@ -160,26 +219,31 @@ def _create_balances(bounds: dict[AppliedBudget, PeriodBounds]) -> dict[AppliedB
     return remaining
 
 
-def _sum_earlier_costs(budget: Budget, subject_id: UUID, starts_at: datetime | None) -> int:
+def _sum_earlier_usage(budget: Budget, subject_id: UUID, starts_at: datetime | None) -> dict[str, int]:
     """Return what the subject has spent in this period before its balance is created: before the budget was set, or before the
     time zone of the workspace was changed."""
     if starts_at is not None and budget.created_at <= starts_at:
         # A period that ends in this one was ended by a change of the time zone.
         earlier = Balance.objects.filter(budget=budget, subject_id=subject_id, ends_at__gt=starts_at)
         if not earlier.exists():
-            return 0
-    return _sum_costs(budget, [subject_id], starts_at).get(subject_id, 0)
+            return {}
+    return _sum_usage_of_ledger(budget, [subject_id], starts_at).get(subject_id, {})
 
 
-def _sum_costs(budget: Budget, subject_ids: Collection[UUID], starts_at: datetime | None) -> dict[UUID, int]:
-    """Return what each of these subjects has spent since `starts_at` by the ledger, in calls that the budget counts."""
+def _sum_usage_of_ledger(
+    budget: Budget, subject_ids: Collection[UUID], starts_at: datetime | None
+) -> dict[UUID, dict[str, int]]:
+    """Return what each of these subjects has spent since `starts_at` by the ledger, in calls that the budget counts, by the names
+    of the fields of `Balance`. Subjects without such calls are left out."""
     column = _SUBJECT_COLUMNS[BudgetScope(budget.scope)]
     calls = LLMCall.objects.filter(workspace_id=budget.workspace_id, paid_by__in=COUNTED_PAYERS[budget.by_operator])
     calls = calls.filter(**{f"{column}__in": subject_ids})
     if starts_at is not None:
         calls = calls.filter(created_at__gte=starts_at)
-    totals = calls.values(column).annotate(total=Coalesce(Sum("cost_micro"), 0)).order_by()
-    return dict(totals.values_list(column, "total"))
+    totals = calls.values(column).annotate(
+        spent_micro=Coalesce(Sum("cost_micro"), 0), spent_tokens=Sum(F("input_tokens") + F("output_tokens"))
+    )
+    return {row.pop(column): row for row in totals.order_by()}
 
 
 def move_balances(workspace: Workspace) -> None:
@@ -204,43 +268,65 @@ def move_balances(workspace: Workspace) -> None:
         of_budgets.setdefault(balance.budget, []).append(balance)
     for budget, rows in of_budgets.items():
         bounds = compute_bounds(BudgetPeriod(budget.period), workspace.time_zone, now())
-        costs = _sum_costs(budget, [row.subject_id for row in rows], bounds.starts_at)
+        sums = _sum_usage_of_ledger(budget, [row.subject_id for row in rows], bounds.starts_at)
         for row in rows:
+            spent = sums.get(row.subject_id, {})
             row.starts_on, row.ends_at = bounds.starts_on, bounds.ends_at
-            row.spent_micro = costs.get(row.subject_id, 0)
-            if row.spent_micro < budget.limit_micro * WARNING_SHARE:
+            row.spent_micro, row.spent_tokens = spent.get("spent_micro", 0), spent.get("spent_tokens", 0)
+            if row.spent < budget.limit * WARNING_SHARE:
                 row.warned_at = None
-        Balance.objects.bulk_update(rows, ["starts_on", "ends_at", "spent_micro", "warned_at"])
+        fields = ["starts_on", "ends_at", "spent_micro", "spent_tokens", "warned_at"]
+        Balance.objects.bulk_update(rows, fields)
 
 
-def _build_refusal(balance_id: UUID, amount: int) -> BudgetRefusal:
+def _build_refusal(balance_id: UUID, left: Amounts, needed: Amounts) -> BudgetRefusal:
     balance = Balance.objects.select_related("budget__workspace").get(pk=balance_id)
     budget = balance.budget
-    name = Actor.objects.filter(pk=balance.subject_id).values_list("name", flat=True).first()
-    has_amounts = budget.scope != BudgetScope.PERSON  # all participants of the chat read the refusal
+    unit = "micro" if budget.limit_tokens is None else "tokens"
+    amounts = {"needed": getattr(needed, unit)}
+    if budget.scope != BudgetScope.PERSON:  # all participants of the chat read the refusal
+        amounts |= {"limit": budget.limit, "spent": balance.spent, "left": max(0, getattr(left, unit))}
     return BudgetRefusal(
-        budget_id=budget.id,
-        scope=BudgetScope(budget.scope),
-        period=BudgetPeriod(budget.period),
-        subject_id=balance.subject_id,
-        subject_name=name or "",
-        limit_micro=budget.limit_micro if has_amounts else None,
-        spent_micro=balance.spent_micro if has_amounts else None,
-        needed_micro=amount,
-        revision=budget.revision,
-        ends_at=balance.ends_at,
-        time_zone=get_time_zone(budget.workspace.time_zone, by_operator=budget.by_operator),
+        **_describe_budget(budget, balance.subject_id, balance.ends_at),
+        **{f"{name}_{unit}": amount for name, amount in amounts.items()},
     )
 
 
-def settle(holder_id: UUID, attempt: int, cost_micro: int) -> None:
-    """Replace the reservation of a call by its cost. Call it in the transaction that writes the ledger entry.
+def build_price_refusal(model: ResolvedModel, applied: AppliedBudget) -> BudgetRefusal | None:
+    """Return the refusal of a model whose price is not known; null if the budget was deleted meanwhile, or ignores such models."""
+    budget = Budget.objects.select_related("workspace").filter(pk=applied.id, refuses_unpriced=True).first()
+    if budget is None:
+        return None
+    ends_at = compute_bounds(applied.period, applied.time_zone, now()).ends_at
+    return BudgetRefusal(
+        **_describe_budget(budget, applied.subject_id, ends_at),
+        unpriced_model=model.name,
+        price_set_by="operator" if model.endpoint.paid_by == "system" else "editor",
+    )
+
+
+def _describe_budget(budget: Budget, subject_id: UUID, ends_at: datetime | None) -> dict[str, Any]:
+    name = Actor.objects.filter(pk=subject_id).values_list("name", flat=True).first()
+    return {
+        "budget_id": budget.id,
+        "scope": BudgetScope(budget.scope),
+        "period": BudgetPeriod(budget.period),
+        "subject_id": subject_id,
+        "subject_name": name or "",
+        "revision": budget.revision,
+        "ends_at": ends_at,
+        "time_zone": get_time_zone(budget.workspace.time_zone, by_operator=budget.by_operator),
+    }
+
+
+def settle(holder_id: UUID, attempt: int, usage: Usage) -> None:
+    """Replace the reservation of a call by what it has used. Call it in the transaction that writes the ledger entry.
 
     Calls the hook `budget_warning` for each budget of which `WARNING_SHARE` is spent for the first time in its period, and lets the
     web app read the budgets again.
     """
     condition = "holder_id = %(holder)s AND attempt = %(attempt)s"
-    warned = _settle(condition, {"holder": holder_id, "attempt": attempt}, cost_micro)
+    warned = _settle(condition, {"holder": holder_id, "attempt": attempt}, usage)
     for balance in Balance.objects.filter(pk__in=warned).select_related("budget__workspace") if warned else ():
         if balance.ends_at is not None:
             budget_warning.call(balance)
@@ -251,12 +337,13 @@ def settle(holder_id: UUID, attempt: int, cost_micro: int) -> None:
 def release_reservations(ids: Sequence[UUID]) -> None:
     """Release reservations of calls whose cost will not be known, because their process is dead or they have expired."""
     if ids:
-        _settle("id = ANY(%(ids)s)", {"ids": list(ids)}, 0)
+        _settle("id = ANY(%(ids)s)", {"ids": list(ids)}, Usage())
 
 
-def _settle(condition: str, params: dict[str, Any], cost_micro: int) -> list[UUID]:
+def _settle(condition: str, params: dict[str, Any], usage: Usage) -> list[UUID]:
     with connection.cursor() as cursor:
-        params |= {"cost": cost_micro, "share": WARNING_SHARE, "now": now()}
+        params |= {"cost": usage.cost_micro or 0, "tokens": usage.input_tokens + usage.output_tokens}
+        params |= {"share": WARNING_SHARE, "now": now()}
         cursor.execute(_SETTLE.format(condition=condition), params)
         return [row[0] for row in cursor.fetchall()]
 

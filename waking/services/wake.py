@@ -8,40 +8,33 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef
 
 from actors.models import Actor, AgentStatus
-from agents.models import AgentSpec, AgentToolConfig
+from agents.models import AgentSpec, AgentToolConfig, Draft
 from chats import services as chats
 from chats.addressing import is_addressed
 from chats.models import SPOKEN_TYPES, Chat, Message, VersionedRow
 from chats.permissions import ChatVerb, get_chat_for
 from common.clock import now
-from common.errors import Invalid
-from common.ids import new_id
 from events.payloads import MemoryScope
 from events.rows import ResponseMode
-from llm.endpoints import build_keyless_endpoint, choose_model, find_usable_model
 from llm.messages import ModelRequest
 from runs.hooks import agents_woken_outside
 from runs.models import Run, RunState, Step, build_concurrency_key
 from runs.prepared_queries import AGENTS_OF_CHAT
 from runs.runtime.answered_messages import find_wake_cause
 from runs.runtime.dispatch import dispatch_run
-from usage.owners import ResolvedModel, UsageOwner
-from usage.rules import read_rules, resolve_model
+from usage.owners import Amounts, ResolvedModel
+from usage.rules import predict_model, read_rules
 from usage.selectors import compute_free_amounts
-from usage.services.reservations import estimate_max_cost
+from usage.services.reservations import estimate_max_usage, shorten_answer
 from waking.acknowledgements import is_acknowledgement
 from waking.services.limits import MAX_AGENT_HOPS, build_limit_message, find_agents_woken_too_often
 
 Effect = Literal["wakes", "joins", "next_step", "next_step_or_after", "after_answer", "after_other_work", "refused"]
-RefusalReason = Literal[
-    "suspended",
-    "taken_down",
-    "never_answers",
-    "too_many_hops",
-    "too_many_wakes",
-    "too_many_wakes_in_day",
-    "budget_used_up",
-]
+BudgetRefusalReason = Literal["budget_used_up", "price_unknown"]
+RefusalReason = (
+    Literal["suspended", "taken_down", "never_answers", "too_many_hops", "too_many_wakes", "too_many_wakes_in_day"]
+    | BudgetRefusalReason
+)
 
 
 @dataclass(frozen=True)
@@ -54,8 +47,8 @@ class WakeEffect:
     calls a tool. `after_other_work`: the agent has one memory for all its chats, and is at work in another chat; a run answers the
     message afterwards. `refused`: the message does not reach the agent.
 
-    `reason` of `refused`: why the message does not reach the agent. `budget_used_up` with `wakes`: the run stops before it
-    asks a model.
+    `reason` of `refused`: why the message does not reach the agent. `budget_used_up` or `price_unknown` with `wakes`: the run stops
+    before it asks a model.
     """
 
     agent_id: UUID
@@ -111,10 +104,10 @@ def preview_wakes(
     active = _find_effects_on_active_runs(chat, reached)
     waking = [agent for agent, _, refusal in addressed if refusal is None and agent.id not in active]
     waking = [agent for agent in waking if not agent.runs_outside]
-    ids_without_budget = find_agents_without_budget(chat, actor, waking) if waking else set()
+    budget_refusals = find_budget_refusals(chat, actor, waking) if waking else {}
     effects: list[WakeEffect] = []
     for agent, _, refusal in addressed:
-        reason: RefusalReason | None = refusal or ("budget_used_up" if agent.id in ids_without_budget else None)
+        reason: RefusalReason | None = refusal or budget_refusals.get(agent.id)
         effects.append(WakeEffect(agent.id, "refused" if refusal else active.get(agent.id, "wakes"), reason))
     return effects
 
@@ -192,39 +185,38 @@ def find_reason_not_to_wake(agent: Actor) -> RefusalReason | None:
     return "suspended" if agent.status != AgentStatus.READY else None
 
 
-def find_agents_without_budget(chat: Chat, author: Actor, agents: Sequence[Actor]) -> set[UUID]:
-    """Return the agents whose next request for the author is refused by a budget, however short the request is.
+def find_budget_refusals(chat: Chat, author: Actor, agents: Sequence[Actor]) -> dict[UUID, BudgetRefusalReason]:
+    """Return the agents whose next request for the author is refused by a budget, however short the request and its answer are, and
+    why: too little is left, or the price of the model is not known.
 
-    It is only a preview: nothing is reserved, and it takes the model of production, even if an applied draft names another one.
+    It is only a preview: nothing is reserved.
     """
     rules = read_rules(chat.workspace_id)
     if not rules["budgets"]:
-        return set()
-    specs = AgentSpec.objects.in_bulk([agent.current_spec_id for agent in agents if agent.current_spec_id])
+        return {}
+    production = AgentSpec.objects.filter(pk__in=[agent.current_spec_id for agent in agents if agent.current_spec_id])
+    specs = {spec.agent_id: spec for spec in production}
+    drafts = Draft.objects.filter(chat=chat, agent__in=agents, ended_at=None, applied__isnull=False)
+    specs |= {draft.agent_id: draft.applied for draft in drafts.select_related("applied") if draft.applied}
     person = author if author.is_human else None
     models: dict[UUID, ResolvedModel] = {}
-    needed: dict[UUID, int] = {}
+    needed: dict[UUID, Amounts] = {}
     for agent in agents:
-        spec = specs.get(agent.current_spec_id)
-        if spec is None:
+        spec = specs.get(agent.id)
+        model = predict_model(chat.workspace, agent, spec.model, person, rules) if spec is not None else None
+        if spec is None or model is None:
             continue
-        try:
-            # A public agent answers with the default model if the workspace cannot use the model of its spec.
-            named = find_usable_model(chat.workspace, spec.model, person) if agent.is_public else spec.model
-            choice = choose_model(chat.workspace, named, person)
-        except Invalid:
-            continue  # the run fails for this reason before it reaches a budget
-        owner = UsageOwner(chat.workspace_id, author.id, tree_id=new_id(), agent_id=agent.id)
-        models[agent.id] = resolve_model(build_keyless_endpoint(choice), choice.model, owner, rules)
-        cost = estimate_max_cost(models[agent.id], ModelRequest(choice.model, [], parameters=spec.parameters))
-        # As in `reserve`, a used-up budget also refuses a request whose cost is not known in advance (0).
-        needed[agent.id] = max(cost, 1)
+        models[agent.id] = model
+        shortest = shorten_answer(model, ModelRequest(model.name, [], parameters=spec.parameters))
+        needed[agent.id] = estimate_max_usage(model, shortest)
     free = compute_free_amounts({budget for model in models.values() for budget in model.budgets})
-    return {
-        agent_id
-        for agent_id, model in models.items()
-        if any(free.get(budget, needed[agent_id]) < needed[agent_id] for budget in model.budgets)
-    }
+    refusals: dict[UUID, BudgetRefusalReason] = {}
+    for agent_id, model in models.items():
+        if any(budget.refuses_model for budget in model.budgets):
+            refusals[agent_id] = "price_unknown"
+        elif any(budget in free and not free[budget].covers(needed[agent_id]) for budget in model.budgets):
+            refusals[agent_id] = "budget_used_up"
+    return refusals
 
 
 def _build_run(

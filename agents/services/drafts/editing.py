@@ -8,6 +8,7 @@ from django.db import transaction
 from django.db.models import F
 
 from actors.models import Actor
+from agents.hooks import draft_applying
 from agents.models import AgentSpec, Draft
 from agents.permissions import AgentVerb, check_all_may, compute_agent_verbs, get_agent_for, get_production
 from agents.selectors import find_draft
@@ -115,7 +116,8 @@ def _merge_production(update: RowUpdate[Draft], production: AgentSpec, actor: Ac
 def apply_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int) -> Draft:
     """Apply the draft: the agent answers with it in this chat, and only there. The lock is kept and not renewed.
 
-    Applying a revision twice has no effect. Raises `NotFound`, `Conflict`, and `Forbidden` for a tool that the actor may not add.
+    Applying a revision twice has no effect. Raises `NotFound`, `Conflict`, `Forbidden` for a tool that the actor may not add, and
+    what a listener of `draft_applying` raises.
     """
     # Comparing two long prompts takes time, so it is done before the chat is locked.
     changes = _describe_changes(actor, chat_id, agent_id, revision=revision)
@@ -125,6 +127,7 @@ def apply_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int) -
         return draft
     content = SpecContent.model_validate(draft.written)
     _check_changes_no_writing_tool(agent, content)
+    draft_applying.call(actor, chat, agent, content)
     before_id = draft.applied_id or agent.current_spec_id
     spec = write_spec(agent, content, author=actor, origin=SpecOrigin.APPLIED, base_version=draft.base_version)
     count = draft.apply_count + 1

@@ -32,8 +32,18 @@ export const isModelError = (code: string | null): boolean => code !== null && m
 export function getErrorText(error: unknown): string {
   const seconds = getRetryAfter(error)
   if (seconds) return t('error.limit_reached_for', { n: seconds })
+  const model = getUnpricedModel(error)
+  if (model) return t(`budget.unpriced.${model.setBy}`, { model: model.name })
   const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : 'refused'
   return getCodeText(code)
+}
+
+/** Returns the model that a budget refuses, because its price is not known, and who can set it; null for any other error. */
+function getUnpricedModel(error: unknown): { name: string; setBy: 'editor' | 'operator' } | null {
+  const details = error as { code?: unknown; data?: { unpriced_model?: unknown; price_set_by?: unknown } } | null
+  const name = details?.code === 'price_unknown' ? details.data?.unpriced_model : null
+  if (typeof name !== 'string') return null
+  return { name, setBy: details?.data?.price_set_by === 'operator' ? 'operator' : 'editor' }
 }
 
 /** Returns the seconds to wait after a rate limit error; null for any other error. */

@@ -3079,11 +3079,16 @@ export interface components {
          */
         BudgetPeriodRequest: "day" | "month" | "run";
         /**
-         * @description The budget that refused a call, as it was then. Amounts are in millionths of a dollar.
+         * @description The budget that refused a call, as it was then. Its amounts are in millionths of a dollar (`…_micro`) or, for a budget in
+         *     tokens, in tokens; those of the other unit are null.
          *
-         *     `subject_id`: whose budget it is, null in rows that are older than this field; `needed_micro`: the most that the call could have
-         *     cost; `ends_at`: when the budget begins again, null for that of a run; `revision`: of the budget. `limit_micro` and
-         *     `spent_micro` are null for the budget of a person, because all participants read this, and not all may see the usage of others.
+         *     `subject_id`: whose budget it is, null in rows that are older than this field; `needed_…`: the most that the call could have
+         *     used, with the shortest answer that is asked for; `left_…`: what was neither spent nor reserved, null in older rows; `ends_at`:
+         *     when the budget begins again, null for that of a run; `revision`: of the budget. `limit_…`, `spent_…` and `left_…` are null for
+         *     the budget of a person, because all participants read this, and not all may see the usage of others.
+         *
+         *     `unpriced_model`: the model whose price is not known, which is why a budget in dollars refused the call; then it has no amounts.
+         *     `price_set_by`: who can set that price.
          */
         BudgetRefusal: {
             /** Format: uuid */
@@ -3091,36 +3096,58 @@ export interface components {
             /** @default null */
             ends_at?: string | null;
             /** @default null */
+            left_micro?: number | null;
+            /** @default null */
+            left_tokens?: number | null;
+            /** @default null */
             limit_micro?: number | null;
-            needed_micro: number;
+            /** @default null */
+            limit_tokens?: number | null;
+            /** @default null */
+            needed_micro?: number | null;
+            /** @default null */
+            needed_tokens?: number | null;
             period: components["schemas"]["BudgetPeriod"];
+            /** @default null */
+            price_set_by?: ("editor" | "operator") | null;
             /** @default null */
             revision?: number | null;
             scope: components["schemas"]["BudgetScope"];
             /** @default null */
             spent_micro?: number | null;
             /** @default null */
+            spent_tokens?: number | null;
+            /** @default null */
             subject_id?: string | null;
             /** @default  */
             subject_name: string;
             /** @default  */
             time_zone: string;
+            /** @default null */
+            unpriced_model?: string | null;
         };
         /**
          * @description A budget, with what is spent of it now. A budget for each person, each agent (`subject_id` null) or each run has the amounts
          *     of the one that has spent most, whose name is `subject_name`. `ends_at`: when the period ends, and the next one begins.
+         *
+         *     A budget has a limit in millionths of a dollar or in tokens; the other one is null. `refuses_unpriced`: whether a budget in
+         *     dollars refuses calls of models whose price is not known.
          */
         BudgetRow: {
             by_operator: boolean;
             ends_at: string | null;
             /** Format: uuid */
             id: string;
-            limit_micro: number;
+            limit_micro: number | null;
+            limit_tokens: number | null;
             period: components["schemas"]["BudgetPeriod"];
+            refuses_unpriced: boolean;
             reserved_micro: number;
+            reserved_tokens: number;
             revision: number;
             scope: components["schemas"]["BudgetScope"];
             spent_micro: number;
+            spent_tokens: number;
             subject_id: string | null;
             subject_name: string;
         };
@@ -3220,7 +3247,7 @@ export interface components {
          * @description The codes of all errors. The web app has a text for each in three languages.
          * @enum {string}
          */
-        Code: "not_found" | "forbidden" | "not_signed_in" | "invalid" | "too_large" | "unsupported" | "limit_reached" | "quota_reached" | "unavailable" | "internal" | "wrong_password" | "viewing" | "email_taken" | "email_unconfirmed" | "sign_up_closed" | "id_taken" | "link_dead" | "already_participant" | "direct_chat" | "too_many_pins" | "last_editor" | "handle_taken" | "draft_locked" | "draft_not_locked" | "not_requested" | "recipient_busy" | "draft_yours" | "other_draft_locked" | "stale_revision" | "stale_base" | "no_draft" | "not_applied" | "nothing_changed" | "comparison_ended" | "suggestion_closed" | "in_merge" | "merge_ended" | "file_unreadable" | "host_refused" | "model_unusable" | "llm_profile_unusable" | "budget_used_up" | "time_zone_changed" | "workspace_has_public_agents" | "run_ended" | "agent_refused" | "schedule_invalid" | "approval_decided" | "invalid_arguments" | "still_public" | "would_report_to_itself" | "agent_public" | "already_public" | "not_public" | "taken_down" | "name_taken" | "already_reported" | "own_agent";
+        Code: "not_found" | "forbidden" | "not_signed_in" | "invalid" | "too_large" | "unsupported" | "limit_reached" | "quota_reached" | "unavailable" | "internal" | "wrong_password" | "viewing" | "email_taken" | "email_unconfirmed" | "sign_up_closed" | "id_taken" | "link_dead" | "already_participant" | "direct_chat" | "too_many_pins" | "last_editor" | "handle_taken" | "draft_locked" | "draft_not_locked" | "not_requested" | "recipient_busy" | "draft_yours" | "other_draft_locked" | "stale_revision" | "stale_base" | "no_draft" | "not_applied" | "nothing_changed" | "comparison_ended" | "suggestion_closed" | "in_merge" | "merge_ended" | "file_unreadable" | "host_refused" | "model_unusable" | "llm_profile_unusable" | "budget_used_up" | "price_unknown" | "time_zone_changed" | "workspace_has_public_agents" | "run_ended" | "agent_refused" | "schedule_invalid" | "approval_decided" | "invalid_arguments" | "still_public" | "would_report_to_itself" | "agent_public" | "already_public" | "not_public" | "taken_down" | "name_taken" | "already_reported" | "own_agent";
         /**
          * @description `id` is made by the client; repeating the request changes nothing. `revision`: the revision of the draft, which must be
          *     applied; null: compare the applied revision, even if the draft was edited since.
@@ -3966,10 +3993,12 @@ export interface components {
             query: string;
             tools: components["schemas"]["FoundTool"][];
         };
-        /** @description What is left now of a budget that limits the run, in millionths of a dollar. */
+        /** @description What is left now of a budget that limits the run, in millionths of a dollar or in tokens. */
         FreeAmountRow: {
-            free_micro: number;
-            limit_micro: number;
+            free_micro: number | null;
+            free_tokens: number | null;
+            limit_micro: number | null;
+            limit_tokens: number | null;
             period: components["schemas"]["BudgetPeriod"];
             scope: string;
         };
@@ -4729,10 +4758,21 @@ export interface components {
             text: string;
             token: components["schemas"]["ApiTokenRow"];
         };
-        /** @description `subject_id` null: the workspace, each person, each agent or each run. Amounts are in millionths of a dollar. */
+        /**
+         * @description `subject_id` null: the workspace, each person, each agent or each run. A budget has one limit: `limit_micro`, in millionths
+         *     of a dollar, or `limit_tokens`, of questions and answers together.
+         *
+         *     `refuses_unpriced`: whether a budget in dollars refuses calls of models whose price is not known. Otherwise it does not limit
+         *     them.
+         */
         NewBudgetBodyRequest: {
-            limit_micro: number;
+            /** @default null */
+            limit_micro?: number | null;
+            /** @default null */
+            limit_tokens?: number | null;
             period: components["schemas"]["BudgetPeriodRequest"];
+            /** @default true */
+            refuses_unpriced?: boolean;
             scope: components["schemas"]["BudgetScopeRequest"];
             /** @default null */
             subject_id?: string | null;
@@ -5285,8 +5325,14 @@ export interface components {
             /** @default null */
             role?: string | null;
         };
+        /** @description The limit is in the unit of the budget, which cannot be changed. `refuses_unpriced` null: as before. */
         PatchedBudgetBodyRequest: {
-            limit_micro: number;
+            /** @default null */
+            limit_micro?: number | null;
+            /** @default null */
+            limit_tokens?: number | null;
+            /** @default null */
+            refuses_unpriced?: boolean | null;
             revision: number;
         };
         PatchedChatBodyRequest: {
@@ -6031,7 +6077,8 @@ export interface components {
          *
          *     `payer_id` and `payer_name` are those of the person whose own key paid. `compared` is the id of the comparison that the
          *     answer is one `side` of. `replaced_model`: the model that a public agent names and that was not available in the workspace;
-         *     `model`, the default of the workspace, answered instead.
+         *     `model`, the default of the workspace, answered instead. `cut_at_tokens`: the answer was cut at so many tokens, because the
+         *     budgets had not enough left for a longer one.
          */
         Stamp: {
             /** @default null */
@@ -6040,6 +6087,8 @@ export interface components {
             context?: components["schemas"]["ContextFacts"] | null;
             /** @default null */
             cost_micro?: number | null;
+            /** @default null */
+            cut_at_tokens?: number | null;
             /** @default null */
             draft_apply?: number | null;
             /** @default null */
@@ -7002,7 +7051,7 @@ export interface components {
             /** @enum {string} */
             effect: "wakes" | "joins" | "next_step" | "next_step_or_after" | "after_answer" | "after_other_work" | "refused";
             /** @default null */
-            reason: ("suspended" | "taken_down" | "never_answers" | "too_many_hops" | "too_many_wakes" | "too_many_wakes_in_day" | "budget_used_up") | null;
+            reason: ("suspended" | "taken_down" | "never_answers" | "too_many_hops" | "too_many_wakes" | "too_many_wakes_in_day") | ("budget_used_up" | "price_unknown") | null;
         };
         /**
          * @description A part of a web page: the characters from `start` to `end` of `total`, as Markdown.

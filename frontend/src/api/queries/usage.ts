@@ -12,6 +12,7 @@ export interface UsageFilter {
 }
 
 export type NewBudget = BodyOf<'/api/v1/workspaces/{workspace_id}/budgets', 'post'>
+export type BudgetChange = BodyOf<'/api/v1/budgets/{budget_id}', 'patch'>
 export type NewPrice = BodyOf<'/api/v1/workspaces/{workspace_id}/prices', 'put'>
 
 /** Builds the path parameters of a workspace. */
@@ -50,13 +51,8 @@ export const useBudgets = (workspaceId: string) =>
 export const createBudget = (workspaceId: string, body: NewBudget) =>
   unwrap(rest.POST('/api/v1/workspaces/{workspace_id}/budgets', { ...workspaceParams(workspaceId), body }))
 
-export const changeBudget = (id: string, limitMicro: number, revision: number) =>
-  unwrap(
-    rest.PATCH('/api/v1/budgets/{budget_id}', {
-      params: { path: { budget_id: id } },
-      body: { limit_micro: limitMicro, revision },
-    }),
-  )
+export const changeBudget = (id: string, body: BudgetChange) =>
+  unwrap(rest.PATCH('/api/v1/budgets/{budget_id}', { params: { path: { budget_id: id } }, body }))
 
 export const deleteBudget = (id: string) =>
   rest.DELETE('/api/v1/budgets/{budget_id}', { params: { path: { budget_id: id } } })

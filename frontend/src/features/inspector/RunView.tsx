@@ -12,6 +12,7 @@ import {
 } from 'lucide-react'
 import { useState } from 'react'
 import { type RunInspectionRow, type TimelineRow, useRunInspection } from '@/api'
+import { formatAmount } from '@/features/usage'
 import { cx } from '@/lib/cx'
 import { getRunErrorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
@@ -135,10 +136,15 @@ function Figures({ inspection }: { inspection: RunInspectionRow }) {
           inspection.model,
           inspection.on_behalf_of ? t('inspector.worksFor', { name: inspection.on_behalf_of.name }) : null,
           ...inspection.budgets.map(budget =>
-            t('inspector.left', {
-              free: formatCurrency(budget.free_micro),
-              limit: formatCurrency(budget.limit_micro),
-            }),
+            t(
+              'inspector.left',
+              budget.limit_micro === null
+                ? {
+                    free: formatNumber(budget.free_tokens ?? 0),
+                    limit: formatAmount(budget.limit_tokens ?? 0, 'tokens', t),
+                  }
+                : { free: formatCurrency(budget.free_micro ?? 0), limit: formatCurrency(budget.limit_micro) },
+            ),
           ),
         ]
           .filter(Boolean)

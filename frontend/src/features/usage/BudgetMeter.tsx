@@ -2,8 +2,8 @@ import { TriangleAlert } from 'lucide-react'
 import type { BudgetRow } from '@/api'
 import { cx } from '@/lib/cx'
 import { type Texts, useTexts } from '@/lib/language'
-import { formatCurrency } from '@/lib/time'
-import { getShare, WARNING_SHARE } from './budgets'
+import { formatNumber } from '@/lib/time'
+import { formatAmount, getAmounts, getShare, getUnit, WARNING_SHARE } from './budgets'
 import styles from './Usage.module.css'
 
 /** Returns whose calls a budget limits: "Workspace", a name, "Each agent". */
@@ -16,7 +16,9 @@ export function getBudgetName(row: BudgetRow, { t }: Pick<Texts, 't'>): string {
 export function BudgetMeter({ row }: { row: BudgetRow }) {
   const texts = useTexts()
   const { t } = texts
-  const share = getShare(row.spent_micro, row.limit_micro)
+  const { limit, spent } = getAmounts(row)
+  const unit = getUnit(row)
+  const share = getShare(spent, limit)
   const percent = Math.round(share * 100)
   const name = getBudgetName(row, texts)
   // The amounts of a budget for each person or agent are those of the one that has spent most.
@@ -33,8 +35,8 @@ export function BudgetMeter({ row }: { row: BudgetRow }) {
           </span>
         </span>
         <span className="num">
-          <b>{formatCurrency(row.spent_micro)}</b>{' '}
-          <span className="muted">{t('budget.of', { limit: formatCurrency(row.limit_micro) })}</span>
+          <b>{unit === 'micro' ? formatAmount(spent, unit, t) : formatNumber(spent)}</b>{' '}
+          <span className="muted">{t('budget.of', { limit: formatAmount(limit, unit, t) })}</span>
         </span>
       </span>
       <span className={cx(styles.bar, share >= WARNING_SHARE && styles.bad)} aria-hidden>
@@ -45,6 +47,9 @@ export function BudgetMeter({ row }: { row: BudgetRow }) {
           <TriangleAlert className="i s" aria-hidden />
           {t(share >= 1 ? 'budget.usedUp' : 'budget.nearlyUsedUp', { percent })}
         </span>
+      ) : null}
+      {unit === 'micro' && !row.refuses_unpriced ? (
+        <span className="faint xs">{t('budget.ignoresUnpriced')}</span>
       ) : null}
       {row.by_operator ? (
         <span className="faint xs">{t(row.period === 'run' ? 'budget.byOperator' : 'budget.byOperatorInUTC')}</span>

@@ -1,22 +1,39 @@
 import type { BudgetRefusal } from '@/api'
 import { useTexts } from '@/lib/language'
-import { formatCurrency, formatShortDate, formatTime } from '@/lib/time'
+import { formatShortDate, formatTime } from '@/lib/time'
+import { formatAmount, getRefusedAmounts } from './budgets'
 
-/** Which budget ended a run, what is spent of it, what the refused call could have cost, and when the budget begins again. */
+/** Which budget ended a run, what the refused call could have cost, what is left of the budget, and when it resets. */
 export function BudgetRefusalText({ refusal }: { refusal: BudgetRefusal }) {
   const { t } = useTexts()
   const name = refusal.scope === 'workspace' || !refusal.subject_name ? '' : ` (${refusal.subject_name})`
-  const { spent_micro: spent, limit_micro: limit } = refusal
+  if (refusal.unpriced_model) {
+    return (
+      <>
+        <b>
+          {t(`budget.stopped.${refusal.period}`)}
+          {name}
+        </b>{' '}
+        {t(`budget.unpriced.${refusal.price_set_by ?? 'editor'}`, { model: refusal.unpriced_model })} {t('budget.kept')}
+      </>
+    )
+  }
+  const { unit, limit, left, needed } = getRefusedAmounts(refusal)
+  const format = (amount: number) => formatAmount(amount, unit, t)
   return (
     <>
       <b>
         {t(`budget.stopped.${refusal.period}`)}
         {name}
       </b>{' '}
-      {spent == null || limit == null
-        ? null
-        : `${t('budget.spentOf', { spent: formatCurrency(spent), limit: formatCurrency(limit) })} `}
-      {t('budget.needed', { cost: formatCurrency(refusal.needed_micro) })} {t('budget.kept')}{' '}
+      {left === null || limit === null
+        ? t('budget.needed', { needed: format(needed) })
+        : t(`budget.needed.${refusal.period}`, {
+            needed: format(needed),
+            left: format(left),
+            limit: format(limit),
+          })}{' '}
+      {t('budget.kept')}{' '}
       {refusal.ends_at
         ? t('budget.beginsAgain', { time: `${formatShortDate(refusal.ends_at)} ${formatTime(refusal.ends_at)}` })
         : null}

@@ -1,5 +1,6 @@
 import { type FormEvent, useState } from 'react'
 import {
+  type BudgetChange,
   type BudgetRow,
   type BudgetScope,
   changeBudget,
@@ -28,12 +29,16 @@ import blocks from '@/ui/blocks.module.css'
 import { SelectField, TextField } from '@/ui/Field'
 import { Loading } from '@/ui/Loading'
 import { RowForm } from '@/ui/RowForm'
+import { Switch } from '@/ui/Switch'
 import { showToast } from '@/ui/toast'
 import { BudgetMeter, getBudgetName } from './BudgetMeter'
-import { parseDollars } from './budgets'
+import { type BudgetUnit, getAmounts, getUnit, parseDollars, parseTokens } from './budgets'
 import styles from './Usage.module.css'
 
 const MICRO = 1_000_000
+const units = listKeys<BudgetUnit>({ micro: true, tokens: true })
+const limitLabels = { micro: 'budget.limit', tokens: 'budget.limitTokens' } as const
+const parseLimit = (text: string, unit: BudgetUnit) => (unit === 'micro' ? parseDollars(text) : parseTokens(text))
 const scopes = listKeys<BudgetScope>({ workspace: true, person: true, agent: true, run_tree: true })
 const periods = ['day', 'month'] as const
 
@@ -85,22 +90,28 @@ interface BudgetFormProps {
 function BudgetForm({ workspaceId, row, onSaved }: BudgetFormProps) {
   const texts = useTexts()
   const { t } = texts
-  const [limit, setLimit] = useState(String(row.limit_micro / MICRO))
-  const change = useBudgetAction(workspaceId, (micro: number) => changeBudget(row.id, micro, row.revision))
+  const unit = getUnit(row)
+  const present = getAmounts(row).limit
+  const [limit, setLimit] = useState(String(unit === 'micro' ? present / MICRO : present))
+  const [refuses, setRefuses] = useState(row.refuses_unpriced)
+  const change = useBudgetAction(workspaceId, (body: BudgetChange) => changeBudget(row.id, body))
   const remove = useBudgetAction(workspaceId, () => deleteBudget(row.id))
-  const micro = parseDollars(limit)
+  const amount = parseLimit(limit, unit)
   const name = `${getBudgetName(row, texts)}, ${t(`budget.period.${row.period}`)}`
   const save = (event: FormEvent) => {
     event.preventDefault()
-    if (micro !== null) change.mutate(micro, { onSuccess: onSaved, onError: showError })
+    if (amount === null) return
+    const body: BudgetChange = { [`limit_${unit}`]: amount, refuses_unpriced: refuses, revision: row.revision }
+    change.mutate(body, { onSuccess: onSaved, onError: showError })
   }
   return (
     <form className={styles.form} onSubmit={save}>
-      <TextField label={t('budget.limit')} inputMode="decimal" value={limit} onChange={setLimit} />
+      <TextField label={t(limitLabels[unit])} inputMode="decimal" value={limit} onChange={setLimit} />
+      {unit === 'micro' ? <RefusesUnpriced checked={refuses} onChange={setRefuses} /> : null}
       <div className={styles.controls}>
         <Button
           type="submit"
-          blocked={micro === null || micro === row.limit_micro}
+          blocked={amount === null || (amount === present && refuses === row.refuses_unpriced)}
           busy={change.isPending ? t('saving') : null}
         >
           {t('saveChanges')}
@@ -118,12 +129,28 @@ function BudgetForm({ workspaceId, row, onSaved }: BudgetFormProps) {
   )
 }
 
+/** Whether a budget in dollars refuses models without a known price, which it could not count. */
+function RefusesUnpriced({ checked, onChange }: { checked: boolean; onChange(checked: boolean): void }) {
+  const { t } = useTexts()
+  return (
+    <div className={styles.option}>
+      <Switch label={t('budget.refusesUnpriced')} on={checked} onChange={onChange} />
+      <span>
+        {t('budget.refusesUnpriced')}
+        <span className="hint">{t('budget.refusesHint')}</span>
+      </span>
+    </div>
+  )
+}
+
 function NewBudgetForm({ workspace }: { workspace: WorkspaceRow }) {
   const { t } = useTexts()
   const [scope, setScope] = useState<BudgetScope>('workspace')
   const [period, setPeriod] = useState<(typeof periods)[number]>('month')
   const [subject, setSubject] = useState('')
+  const [unit, setUnit] = useState<BudgetUnit>('micro')
   const [limit, setLimit] = useState('')
+  const [refuses, setRefuses] = useState(true)
   const members = useMembers(workspace.id).data ?? []
   const agents = useAgents(workspace.id).data ?? []
   const create = useBudgetAction(workspace.id, (body: NewBudget) => createBudget(workspace.id, body))
@@ -131,14 +158,15 @@ function NewBudgetForm({ workspace }: { workspace: WorkspaceRow }) {
     scope === 'person'
       ? members.map(({ actor }) => ({ value: actor.id, label: actor.name }))
       : agents.map(({ actor }) => ({ value: actor.id, label: actor.name }))
-  const micro = parseDollars(limit)
+  const amount = parseLimit(limit, unit)
   const add = (event: FormEvent) => {
     event.preventDefault()
-    if (micro === null) return
+    if (amount === null) return
     const body: NewBudget = {
       scope,
       period: scope === 'run_tree' ? 'run' : period,
-      limit_micro: micro,
+      [`limit_${unit}`]: amount,
+      refuses_unpriced: refuses,
       ...(subject ? { subject_id: subject } : {}),
     }
     create.mutate(body, { onSuccess: () => setLimit(''), onError: showError })
@@ -172,8 +200,15 @@ function NewBudgetForm({ workspace }: { workspace: WorkspaceRow }) {
             onChange={value => setPeriod(value)}
           />
         )}
-        <TextField label={t('budget.limit')} inputMode="decimal" required value={limit} onChange={setLimit} />
-        <Button type="submit" tone="ink" blocked={micro === null} busy={create.isPending ? t('saving') : null}>
+        <SelectField<BudgetUnit>
+          label={t('budget.unit')}
+          value={unit}
+          options={units.map(value => ({ value, label: t(`budget.unit.${value}`) }))}
+          onChange={setUnit}
+        />
+        <TextField label={t(limitLabels[unit])} inputMode="decimal" required value={limit} onChange={setLimit} />
+        {unit === 'micro' ? <RefusesUnpriced checked={refuses} onChange={setRefuses} /> : null}
+        <Button type="submit" tone="ink" blocked={amount === null} busy={create.isPending ? t('saving') : null}>
           {t('budget.add')}
         </Button>
       </form>

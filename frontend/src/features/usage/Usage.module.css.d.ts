@@ -21,6 +21,7 @@ declare const bar: string;
 declare const bad: string;
 declare const budgets: string;
 declare const controls: string;
+declare const option: string;
 declare const form: string;
 declare const wide: string;
 
@@ -40,6 +41,7 @@ export {
 	bad,
 	budgets,
 	controls,
+	option,
 	form,
 	wide
 };
@@ -60,6 +62,7 @@ declare const __default_export__: {
 	bad: typeof bad;
 	budgets: typeof budgets;
 	controls: typeof controls;
+	option: typeof option;
 	form: typeof form;
 	wide: typeof wide;
 };

@@ -57,7 +57,8 @@ export function UsagePage({ workspace, budgetsLink }: UsagePageProps) {
   const filter: UsageFilter = { ...period, group }
   const query = useUsage(workspace.id, filter)
   const report = query.data
-  const ofMonth = (row: BudgetRow) => row.scope === 'workspace' && row.period === 'month' && !row.by_operator
+  const ofMonth = (row: BudgetRow) =>
+    row.scope === 'workspace' && row.period === 'month' && !row.by_operator && row.limit_micro !== null
   const budget = useBudgets(workspace.id).data?.find(ofMonth)
   return (
     <main className={layout.stage} tabIndex={-1}>
@@ -149,7 +150,10 @@ function Report({ report, group, onGroup, today, budget, children }: ReportProps
   const total = formatCurrency(report.totals.cost_micro)
   return (
     <>
-      <Figures report={report} budget={isWholeMonth(report.starts_on, report.ends_on) ? budget : undefined} />
+      <Figures
+        report={report}
+        limit={(isWholeMonth(report.starts_on, report.ends_on) && budget?.limit_micro) || null}
+      />
       <section className={blocks.sec}>
         <h2 className={blocks.h}>
           {t('usage.byDay')}
@@ -205,24 +209,24 @@ function sumUp(rows: readonly UsageRow[]): UsageRow[] {
   return [...sums.values()].sort((one, other) => other.cost_micro - one.cost_micro)
 }
 
-/** The totals. `budget`: that of the month which the report shows. */
-function Figures({ report, budget }: { report: UsageReportRow; budget: BudgetRow | undefined }) {
+/** The totals. `limit`: of the budget in dollars for the month which the report shows. */
+function Figures({ report, limit }: { report: UsageReportRow; limit: number | null }) {
   const { t } = useTexts()
   const { totals } = report
   const pace = totals.pace_micro ?? null
   const reachedOn =
-    budget && pace !== null ? findDayOfLimit(report.starts_on, report.ends_on, pace, budget.limit_micro) : null
+    limit !== null && pace !== null ? findDayOfLimit(report.starts_on, report.ends_on, pace, limit) : null
   const share = totals.cost_micro > 0 ? Math.round((totals.draft_micro / totals.cost_micro) * 100) : 0
   return (
     <div className={styles.figures}>
       <div>
         <span className="muted sm">{t('usage.spent')}</span>
         <b className="num">{formatCurrency(totals.cost_micro)}</b>
-        {budget && pace !== null ? (
+        {limit !== null && pace !== null ? (
           <span className="faint sm">
             {t('usage.ofBudget', {
-              limit: formatCurrency(budget.limit_micro),
-              percent: Math.round(getShare(totals.cost_micro, budget.limit_micro) * 100),
+              limit: formatCurrency(limit),
+              percent: Math.round(getShare(totals.cost_micro, limit) * 100),
             })}
           </span>
         ) : null}
@@ -236,10 +240,10 @@ function Figures({ report, budget }: { report: UsageReportRow; budget: BudgetRow
         <div>
           <span className="muted sm">{t('usage.pace', { day: formatCalendarDay(totals.pace_until ?? '') })}</span>
           <b className="num">{formatCurrency(pace)}</b>
-          {budget && reachedOn ? (
+          {limit !== null && reachedOn ? (
             <span className="no sm">
               <TriangleAlert className="i s" aria-hidden />{' '}
-              {t('usage.reaches', { limit: formatCurrency(budget.limit_micro), day: formatCalendarDay(reachedOn) })}
+              {t('usage.reaches', { limit: formatCurrency(limit), day: formatCalendarDay(reachedOn) })}
             </span>
           ) : null}
         </div>

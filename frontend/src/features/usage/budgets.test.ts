@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { BudgetRefusal, BudgetRow } from '@/api'
-import { isStillUsedUp } from './budgets'
+import { getRefusedAmounts, isStillUsedUp, parseTokens } from './budgets'
 
 const refusal: BudgetRefusal = {
   budget_id: 'b',
@@ -24,10 +24,24 @@ const row: BudgetRow = {
   limit_micro: 1_000,
   spent_micro: 950,
   reserved_micro: 0,
+  limit_tokens: null,
+  spent_tokens: 0,
+  reserved_tokens: 0,
+  refuses_unpriced: true,
   ends_at: '2026-11-21T00:00:00Z',
   by_operator: false,
   revision: 1,
 }
+
+it.each([
+  ['2000000', 2_000_000],
+  ['2,000,000', 2_000_000],
+  [' 0 ', 0],
+  ['1.5', null],
+  ['2,00', null],
+  ['-1', null],
+  ['', null],
+])('reads %j as a number of tokens', (text, tokens) => expect(parseTokens(text)).toBe(tokens))
 
 describe('a budget that has refused a call', () => {
   it('refuses it again until it is raised by enough', () => {
@@ -62,6 +76,22 @@ describe('a budget that has refused a call', () => {
     const ofRun = { ...refusal, scope: 'run_tree', period: 'run', ends_at: null } as const
     expect(isStillUsedUp(ofRun, { ...row, scope: 'run_tree' })).toBe(false)
     expect(isStillUsedUp({ ...ofRun, needed_micro: 1_001 }, { ...row, scope: 'run_tree' })).toBe(true)
+  })
+
+  it('in tokens is compared in tokens', () => {
+    const { limit_micro: _, spent_micro: __, needed_micro: ___, ...rest } = refusal
+    const inTokens = { ...rest, limit_tokens: 5_000, spent_tokens: 4_500, needed_tokens: 1_000, left_tokens: 400 }
+    const present = { ...row, limit_micro: null, limit_tokens: 5_000, spent_tokens: 4_500 }
+    expect(isStillUsedUp(inTokens, present)).toBe(true)
+    expect(isStillUsedUp(inTokens, { ...present, limit_tokens: 5_500 })).toBe(false)
+    expect(getRefusedAmounts(inTokens)).toEqual({
+      unit: 'tokens',
+      limit: 5_000,
+      spent: 4_500,
+      left: 400,
+      needed: 1_000,
+    })
+    expect(getRefusedAmounts(refusal).left).toBe(50)
   })
 
   it('of nothing refuses a call whose cost is not known', () => {

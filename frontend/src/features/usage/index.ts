@@ -1,7 +1,7 @@
 import { lazy } from '@/ui/lazy'
 
 export { BudgetRefusalText } from './BudgetRefusalText'
-export { isStillUsedUp } from './budgets'
+export { formatAmount, isStillUsedUp } from './budgets'
 
 export const UsagePage = lazy(() => import('./UsagePage').then(module => ({ default: module.UsagePage })))
 export const BudgetSettings = lazy(() =>

@@ -35,7 +35,7 @@ const failures = [
     'malformed_calls',
   ],
   ...['tools_broken', 'empty_answer', 'crash_loop', 'internal', 'forbidden', 'rights_lost', 'no_version'],
-  ...['agent_taken_down', 'no_tasks', 'budget_used_up', 'llm_profile_failed', 'llm_profile_withdrawn'],
+  ...['agent_taken_down', 'no_tasks', 'budget_used_up', 'price_unknown', 'llm_profile_failed', 'llm_profile_withdrawn'],
 ]
 
 describe.each(Object.entries(languages))('texts in %s', (_, texts) => {

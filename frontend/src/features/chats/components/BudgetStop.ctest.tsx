@@ -34,6 +34,10 @@ const row = {
   limit_micro: 10_000_000,
   spent_micro: 10_000_000,
   reserved_micro: 0,
+  limit_tokens: null,
+  spent_tokens: 0,
+  reserved_tokens: 0,
+  refuses_unpriced: true,
   ends_at: refusal.ends_at ?? null,
   by_operator: false,
   revision: 1,
@@ -76,11 +80,13 @@ afterEach(() => vi.restoreAllMocks())
 it('leads an editor to the budgets, and blocks the retry with a reason until the budget is raised', async () => {
   const onGo = vi.fn()
   const screen = await show({}, { onGo })
-  await expect.element(screen.getByText("Stopped: this month's budget is used up.")).toBeVisible()
+  await expect.element(screen.getByText("Stopped by this month's budget.")).toBeVisible()
   await expect.element(screen.getByText('You or another editor can raise it.')).toBeVisible()
   const button = screen.getByRole('button', { name: 'Retry' })
   await expect.element(button).toHaveAttribute('aria-disabled', 'true')
-  await expect.element(button).toHaveAttribute('aria-description', expect.stringContaining('The budget is used up.'))
+  await expect
+    .element(button)
+    .toHaveAttribute('aria-description', expect.stringContaining('Too little is left of the budget.'))
   await button.click({ force: true })
   expect(retry).not.toHaveBeenCalled()
   expect((await axe.run(screen.container, { rules: { region: { enabled: false } } })).violations).toEqual([])
@@ -93,6 +99,36 @@ it('leads an editor to the budgets, and blocks the retry with a reason until the
   await expect.element(screen.getByRole('link')).not.toBeInTheDocument()
   await button.click()
   expect(retry).toHaveBeenCalledOnce()
+})
+
+it('says what a call could cost and what is left, in the unit of the budget', async () => {
+  const dollars = await show({
+    period: 'day',
+    needed_micro: 987_000,
+    left_micro: 300_000,
+    limit_micro: 300_000,
+    spent_micro: 0,
+  })
+  await expect.element(dollars.getByText(/could cost up to \$0\.987; left today: \$0\.300 of \$0\.300/)).toBeVisible()
+  await dollars.unmount()
+  const amounts = { needed_tokens: 9_200, left_tokens: 1_000, limit_tokens: 50_000, spent_tokens: 49_000 }
+  const tokens = await show({ period: 'run', needed_micro: null, limit_micro: null, spent_micro: null, ...amounts })
+  await expect
+    .element(tokens.getByText(/up to 9,200 tokens; left for this run: 1,000 tokens of 50,000 tokens/))
+    .toBeVisible()
+})
+
+it('leads an editor to the prices if the price of the model is not known, and never blocks the retry', async () => {
+  const unpriced = { unpriced_model: 'm-1', price_set_by: 'editor', needed_micro: null, limit_micro: null } as const
+  const screen = await show(unpriced)
+  await expect.element(screen.getByText(/No price is known for m-1; an editor can set one\./)).toBeVisible()
+  await expect.element(screen.getByRole('link', { name: 'Set price…' })).toBeVisible()
+  await screen.getByRole('button', { name: 'Retry' }).click()
+  expect(retry).toHaveBeenCalledOnce()
+  await screen.unmount()
+  const byOperator = await show({ ...unpriced, price_set_by: 'operator' })
+  await expect.element(byOperator.getByText(/an operator can set one\./)).toBeVisible()
+  await expect.element(byOperator.getByRole('link')).not.toBeInTheDocument()
 })
 
 it('names the editors to a suggester, who has no link', async () => {

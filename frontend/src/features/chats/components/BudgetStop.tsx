@@ -17,20 +17,11 @@ interface BudgetStopProps {
   canRetry: boolean
 }
 
-/** The end of a run whose budget is used up: the reason, who can raise the budget, and a retry once it is raised. */
+/** The end of a run that a budget has refused: the reason, who can change that, and a retry once it is changed. */
 export function BudgetStop({ status, refusal, canRetry }: BudgetStopProps) {
   const { t } = useTexts()
-  const { workspaceId, me, isEditor, budgetsPath, onGo } = useChat()
   const { isRetrying, retry } = useRetry(status)
-  const budgets = useBudgets(workspaceId).data
-  const row = budgets?.find(each => each.id === refusal.budget_id) ?? null
-  // Renders again when the next period begins.
-  const isThisPeriod = useIsFuture(refusal.ends_at) || !refusal.ends_at
-  // A retry works for the person who asks for it, so the budget of another person does not limit it.
-  const isMine = refusal.scope !== 'person' || !refusal.subject_id || refusal.subject_id === me
-  const isGone = budgets !== undefined && row === null
-  const isUsedUp = isThisPeriod && isMine && !isGone && isStillUsedUp(refusal, row)
-  const canRaise = isEditor && !row?.by_operator
+  const { isUsedUp, byOperator } = useRefusal(refusal)
   return (
     <div className={styles.stop} role="status">
       <span className={styles.text}>
@@ -38,15 +29,19 @@ export function BudgetStop({ status, refusal, canRetry }: BudgetStopProps) {
         <span>
           <BudgetRefusalText refusal={refusal} />
           <small>
-            {isUsedUp ? <WhoRaises byOperator={row?.by_operator ?? false} /> : canRetry && t('budget.canRetry')}
+            {isUsedUp ? (
+              <WhoRaises byOperator={byOperator} />
+            ) : (
+              canRetry && !refusal.unpriced_model && t('budget.canRetry')
+            )}
           </small>
         </span>
       </span>
       <span className={styles.actions}>
-        {canRaise && isUsedUp ? (
-          <PathLink className={`${buttonStyles.btn} ${buttonStyles.xs}`} path={budgetsPath} onGo={onGo}>
-            {t('budget.raise')}
-          </PathLink>
+        {refusal.unpriced_model ? (
+          <BudgetsLink text="budget.setPrice" byOperator={refusal.price_set_by === 'operator'} />
+        ) : isUsedUp ? (
+          <BudgetsLink text="budget.raise" byOperator={byOperator} />
         ) : null}
         {canRetry ? (
           <Button
@@ -61,6 +56,35 @@ export function BudgetStop({ status, refusal, canRetry }: BudgetStopProps) {
         ) : null}
       </span>
     </div>
+  )
+}
+
+/** Returns whether the budget would refuse the call again for lack of an amount, and whether an operator has set it. */
+function useRefusal(refusal: BudgetRefusal): { isUsedUp: boolean; byOperator: boolean } {
+  const { workspaceId, me } = useChat()
+  const budgets = useBudgets(workspaceId).data
+  const row = budgets?.find(each => each.id === refusal.budget_id) ?? null
+  // Renders again when the next period begins.
+  const isThisPeriod = useIsFuture(refusal.ends_at) || !refusal.ends_at
+  // A retry works for the person who asks for it, so the budget of another person does not limit it.
+  const isMine = refusal.scope !== 'person' || !refusal.subject_id || refusal.subject_id === me
+  const isGone = budgets !== undefined && row === null
+  const isOfAmounts = !refusal.unpriced_model
+  return {
+    isUsedUp: isOfAmounts && isThisPeriod && isMine && !isGone && isStillUsedUp(refusal, row),
+    byOperator: row?.by_operator ?? false,
+  }
+}
+
+/** A link to the budgets and prices of the workspace, for editors. They change nothing that an operator has set. */
+function BudgetsLink({ text, byOperator }: { text: 'budget.raise' | 'budget.setPrice'; byOperator: boolean }) {
+  const { t } = useTexts()
+  const { isEditor, budgetsPath, onGo } = useChat()
+  if (!isEditor || byOperator) return null
+  return (
+    <PathLink className={`${buttonStyles.btn} ${buttonStyles.xs}`} path={budgetsPath} onGo={onGo}>
+      {t(text)}
+    </PathLink>
   )
 }
 

@@ -43,7 +43,7 @@ export function CostTree({ anchor, root, subAgents, results, active, onClose }: 
   const payer = findActor(stamp?.payer_id ?? null)?.name ?? stamp?.payer_name ?? ''
   const payment = describePayment({ paidBy: stamp?.paid_by, reason: stamp?.payer_reason, name: payer })
   const budgets = useBudgets(workspaceId).data ?? []
-  const limits = budgets.filter(budget => budget.scope === 'run_tree').map(budget => budget.limit_micro)
+  const limits = budgets.flatMap(budget => (budget.scope === 'run_tree' ? (budget.limit_micro ?? []) : []))
   const limit = limits.length > 0 ? Math.min(...limits) : null
   return (
     <Popover.Root open onOpenChange={open => !open && onClose()}>

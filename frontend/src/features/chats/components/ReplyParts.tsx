@@ -8,7 +8,7 @@ import { getErrorText, getRunErrorKey, isModelError } from '@/lib/errors'
 import { useIsFuture } from '@/lib/isFuture'
 import { useTexts } from '@/lib/language'
 import { formatList } from '@/lib/names'
-import { formatSeconds, formatTimeWithSeconds } from '@/lib/time'
+import { formatNumber, formatSeconds, formatTimeWithSeconds } from '@/lib/time'
 import { Boundary } from '@/ui/Boundary'
 import { Button } from '@/ui/Button'
 import { Collapsible } from '@/ui/Collapsible'
@@ -68,7 +68,8 @@ function MarkdownPart({
   const { t } = useTexts()
   const { findName, goToSeq } = useChat()
   // Numbers are citations only in an answer that read older messages with their numbers.
-  const citesMessages = part.row?.type === 'TEXT_MESSAGE' && part.row.payload.stamp?.context != null
+  const stamp = part.row?.type === 'TEXT_MESSAGE' ? part.row.payload.stamp : null
+  const citesMessages = stamp?.context != null
   return (
     <div
       className={part.isStreaming ? cx(messageStyles.text, messageStyles.growing) : messageStyles.text}
@@ -78,7 +79,11 @@ function MarkdownPart({
       <CitationContext value={citesMessages ? goToSeq : null}>
         <LazyProse text={part.text} findName={findName} growing={part.isStreaming} />
       </CitationContext>
-      {part.incomplete && !isFailedOrStopped ? <p className="faint xs">{t('incomplete')}</p> : null}
+      {part.incomplete && !isFailedOrStopped ? (
+        <p className="faint xs">
+          {stamp?.cut_at_tokens ? t('incompleteByBudget', { n: formatNumber(stamp.cut_at_tokens) }) : t('incomplete')}
+        </p>
+      ) : null}
     </div>
   )
 }

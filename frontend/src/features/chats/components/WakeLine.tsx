@@ -28,7 +28,7 @@ export function WakeLine({ wakes, isQuiet, onQuietChange, children }: WakeLinePr
   const { chatId, budgetsPath, findActor, onGo } = useChat()
   const waitingForSubAgents = useAgentsWaitingForSubAgents(chatId)
   const filterByEffect = (effect: WakeEffect['effect']) =>
-    (wakes ?? []).filter(wake => wake.effect === effect && wake.reason !== 'budget_used_up')
+    (wakes ?? []).filter(wake => wake.effect === effect && !isBudgetReason(wake.reason))
   const inNextStep = filterByEffect('next_step')
   const reachesAgents = wakes?.some(wake => wake.effect !== 'refused')
   return (
@@ -97,15 +97,17 @@ export function WakeLine({ wakes, isQuiet, onQuietChange, children }: WakeLinePr
                   {t('removeFromChat', { name: findActor(agent_id)?.name ?? t('agent') })}
                 </button>
               ))}
-            {wakes?.some(wake => wake.reason === 'budget_used_up') ? (
-              <span className="no">
-                <TriangleAlert className="i s" aria-hidden />
-                {t('budget.agentsCannot')}{' '}
-                <PathLink className="link" path={budgetsPath} onGo={onGo}>
-                  {t('settings.budgets')}
-                </PathLink>
-              </span>
-            ) : null}
+            {budgetReasons
+              .filter(reason => wakes?.some(wake => wake.reason === reason))
+              .map(reason => (
+                <span className="no" key={reason}>
+                  <TriangleAlert className="i s" aria-hidden />
+                  {t(`budget.agentsCannot.${reason}`)}{' '}
+                  <PathLink className="link" path={budgetsPath} onGo={onGo}>
+                    {t('settings.budgets')}
+                  </PathLink>
+                </span>
+              ))}
             {wakes?.length === 0 ? (
               <WakeText icon={<Moon className="i s" aria-hidden />}>{t('wake.none')}</WakeText>
             ) : null}
@@ -131,8 +133,14 @@ const WakeText = ({ icon, children }: { icon: ReactNode; children: ReactNode }) 
   </>
 )
 
-/** The reason `budget_used_up` has a line of its own. */
-const reasonTexts: Record<Exclude<NonNullable<WakeEffect['reason']>, 'budget_used_up'>, PlainTextKey> = {
+type Reason = WakeEffect['reason']
+type BudgetReason = Extract<Reason, 'budget_used_up' | 'price_unknown'>
+
+/** The reasons of budgets have lines of their own. */
+const budgetReasons: readonly BudgetReason[] = ['budget_used_up', 'price_unknown']
+const isBudgetReason = (reason: Reason): reason is BudgetReason => budgetReasons.some(each => each === reason)
+
+const reasonTexts: Record<Exclude<NonNullable<Reason>, BudgetReason>, PlainTextKey> = {
   suspended: 'wake.reason.suspended',
   taken_down: 'wake.reason.taken_down',
   never_answers: 'wake.reason.never_answers',
@@ -142,7 +150,7 @@ const reasonTexts: Record<Exclude<NonNullable<WakeEffect['reason']>, 'budget_use
 }
 
 const describeReason = ({ reason }: WakeEffect, t: Texts['t']): string | null =>
-  reason && reason !== 'budget_used_up' ? t(reasonTexts[reason]) : null
+  reason && !isBudgetReason(reason) ? t(reasonTexts[reason]) : null
 
 interface AgentGroupProps {
   wakes: readonly WakeEffect[]

@@ -215,6 +215,7 @@ const first = {
   'tool.timeout': 'took too long',
   'tool.stopped': 'stopped',
   incomplete: 'The answer is not complete.',
+  incompleteByBudget: 'Cut at {{n}} tokens: the budget had no more left.',
   // the preview of woken agents
   'wake.wakes': 'Wakes',
   'wake.steers': 'Steers',
@@ -267,14 +268,22 @@ const first = {
   // usage
   'usage.title': 'Usage',
   'settings.budgets': 'Budgets',
-  'budget.stopped.day': "Stopped: today's budget is used up.",
-  'budget.stopped.month': "Stopped: this month's budget is used up.",
-  'budget.stopped.run': 'Stopped: the budget of this run is used up.',
-  'budget.spentOf': '{{spent}} of {{limit}} is spent.',
-  'budget.needed': 'The next call could cost {{cost}}.',
+  'budget.stopped.day': "Stopped by today's budget.",
+  'budget.stopped.month': "Stopped by this month's budget.",
+  'budget.stopped.run': 'Stopped by the budget of this run.',
+  'budget.needed': 'Even with a short answer, the next call could cost up to {{needed}}.',
+  'budget.needed.day':
+    'Even with a short answer, the next call could cost up to {{needed}}; left today: {{left}} of {{limit}}.',
+  'budget.needed.month':
+    'Even with a short answer, the next call could cost up to {{needed}}; left this month: {{left}} of {{limit}}.',
+  'budget.needed.run':
+    'Even with a short answer, the next call could cost up to {{needed}}; left for this run: {{left}} of {{limit}}.',
+  'budget.unpriced.editor': 'No price is known for {{model}}; an editor can set one.',
+  'budget.unpriced.operator': 'No price is known for {{model}}; an operator can set one.',
   'budget.kept': 'What was written is kept.',
-  'budget.beginsAgain': 'The budget begins again on {{time}}.',
-  'budget.agentsCannot': "Agents can't answer: the budget is used up.",
+  'budget.beginsAgain': 'The budget resets on {{time}}.',
+  'budget.agentsCannot.budget_used_up': "Agents can't answer: too little is left of the budget.",
+  'budget.agentsCannot.price_unknown': "Agents can't answer: no price is known for their model.",
   'calls.show': 'Show the model calls',
   // workshop
   'pages.title': 'Knowledge pages',
