@@ -12,6 +12,8 @@ from typing import ParamSpec, TypeVar
 
 from django.db import connections
 
+from common.shared_slots import SharedThreads
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -28,8 +30,10 @@ class DatabaseExecutor:
 
     async def __call__(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run `work` in a thread and return its result. Cancelling the caller does not interrupt work that has begun."""
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, partial(self._run, work, *args, **kwargs))
+        return await self._submit(partial(self._run, work, *args, **kwargs))
+
+    async def _submit(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
     def _run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         try:
@@ -40,3 +44,21 @@ class DatabaseExecutor:
             raise
         finally:
             connections.close_all()
+
+
+class SharedDatabaseExecutor(DatabaseExecutor):
+    """A thread pool for database work whose amount tenants decide. They share its threads (`SharedThreads`)."""
+
+    def __init__(
+        self,
+        threads: int,
+        name: str,
+        *,
+        of_workspace: int | None = None,
+        on_memory_error: Callable[[], None] | None = None,
+    ) -> None:
+        super().__init__(threads, name, on_memory_error=on_memory_error)
+        self._shared_threads = SharedThreads(threads, name, of_workspace=of_workspace)
+
+    async def _submit(self, work: Callable[[], T]) -> T:
+        return await self._shared_threads.run(work)

@@ -24,6 +24,7 @@ from common.model_settings import check_model, check_server
 from common.operators import can_administer_installation
 from common.redis_client import redis_client
 from common.secrets import Secret, encrypt_for
+from common.shared_slots import SharedSlots
 from common.tasks import send_task_now
 from common.tenants import set_current_tenant
 from llm.client import build_test_request, test_model
@@ -43,8 +44,9 @@ MAX_TEST_SECONDS = 40
 """Seconds after which a running test counts as lost."""
 MAX_WAIT_SECONDS = 10
 """Seconds within which a worker starts a test."""
-MAX_CONCURRENT = 20
-"""Tests that a process runs at the same time. Further tests are refused."""
+TESTS_AT_ONCE = 20
+"""Tests that a process runs at the same time."""
+_slots = SharedSlots("model tests", lambda: TESTS_AT_ONCE)
 
 ModelTestState = Literal["waiting", "running", "done"]
 
@@ -177,11 +179,9 @@ def save_model_test(owner_id: UUID, test: ModelTest) -> None:
     _store(owner_id, test)
 
 
-_running = 0
-
-
 async def run_model_test(
     owner_id: UUID,
+    person_id: UUID,
     test: ModelTest,
     endpoint: Endpoint,
     model: str,
@@ -189,26 +189,23 @@ async def run_model_test(
     reserve: Callable[[ModelRequest], object],
     record_usage: Callable[[ModelTestResult], None],
 ) -> None:
-    """Run a test on the event loop of a worker and store its result.
+    """Run a test on the event loop of a worker when it is its turn, and store its result.
 
     `reserve` is called before the request, and may raise `AppError`; `record_usage` writes the ledger entry.
     """
-    global _running
-    _running += 1
     try:
-        with set_current_tenant(owner_id):
-            if _running > MAX_CONCURRENT:
-                text = "Too many models are being tried. Try again in a moment."
-                done = replace(test, state="done", code="unavailable", message=text)
-            elif model:
-                done = await _test_model(test, endpoint, model, reserve, record_usage)
-            else:
-                done = await _list_models(test, endpoint)
+        with set_current_tenant(None if owner_id == person_id else owner_id, person_id):
+            async with _slots.reserve():
+                # The time that it has waited is not part of `MAX_TEST_SECONDS`.
+                test = replace(test, started_at=time.time())
+                await asyncio.to_thread(save_model_test, owner_id, test)
+                if model:
+                    done = await _test_model(test, endpoint, model, reserve, record_usage)
+                else:
+                    done = await _list_models(test, endpoint)
         await asyncio.to_thread(save_model_test, owner_id, done)
     except Unavailable:
-        logger.warning("The result of a model test could not be stored: Redis does not answer.")
-    finally:
-        _running -= 1
+        logger.warning("The state of a model test could not be stored: Redis does not answer.")
 
 
 async def _list_models(test: ModelTest, endpoint: Endpoint) -> ModelTest:

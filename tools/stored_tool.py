@@ -1,11 +1,10 @@
 """The base class of the tools that are rows of a workspace."""
 
-import asyncio
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from django.conf import settings
 
+from common.shared_slots import SharedSlots
 from events.rows import Policy, ToolEffect
 from tools.arguments import parse_arguments
 from tools.fence import fence_lines
@@ -15,6 +14,9 @@ from tools.models import WorkspaceTool
 MAX_CHARACTERS = 19_000
 """Characters of an answer that the model reads. A result has 20,000 at most, of which some are for the lines around them."""
 MAX_ERROR_CHARACTERS = 1_000
+
+call_slots = SharedSlots("calls of workspace tools", lambda: int(settings.TOOL_CALLS_AT_ONCE))
+"""Calls of workspace tools that a process makes at the same time."""
 
 
 class StoredTool(Tool):
@@ -74,15 +76,3 @@ class StoredTool(Tool):
 def shorten(text: str, limit: int) -> str:
     """Return the first `limit` characters of a text, and below them how many are left out."""
     return text if len(text) <= limit else f"{text[:limit]}\n[cut: {len(text) - limit:,} more characters]"
-
-
-_semaphores: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
-
-
-def get_call_semaphore() -> asyncio.Semaphore:
-    """Return the semaphore of this event loop, which limits the calls of workspace tools at the same time.
-
-    Calls beyond `settings.TOOL_CALLS_AT_ONCE` wait within the time limit of the tool.
-    """
-    loop = asyncio.get_running_loop()
-    return _semaphores.setdefault(loop, asyncio.Semaphore(settings.TOOL_CALLS_AT_ONCE))

@@ -19,7 +19,7 @@ from django.db import Error
 
 from common.bounded import BoundedCounter, BoundedMap
 from common.database import is_database_unavailable, is_retryable
-from common.db_executor import DatabaseExecutor
+from common.db_executor import DatabaseExecutor, SharedDatabaseExecutor
 from common.egress import close_sessions
 from common.errors import AppError
 from common.local_models import search_local_servers
@@ -46,9 +46,14 @@ logger = logging.getLogger(__name__)
 
 MAX_LEASE_SHARE_WITHOUT_RENEWAL = 0.8
 """The part of a lease after which a process that cannot extend it stops its runs, before others reclaim them."""
-TOOL_THREADS = 4
+TOOL_THREADS, TOOL_THREADS_OF_WORKSPACE = 4, 2
+"""Threads for the tools that use our database only."""
 DRAIN_SECONDS = 15.0
 """Seconds within which an ending process stores its runs and puts them in the queue again (RUN6)."""
+
+_tool_db = SharedDatabaseExecutor(
+    TOOL_THREADS, "tools", of_workspace=TOOL_THREADS_OF_WORKSPACE, on_memory_error=exit_on_memory_error
+)
 
 
 class Engine:
@@ -151,7 +156,6 @@ class Engine:
         # Two connections of the pool are left to the heartbeat and the sweeper (`MAX_CONNECTIONS` in the settings).
         self._db = DatabaseExecutor(max(2, settings.DATABASE_POOL - 2), "runs", on_memory_error=exit_on_memory_error)
         self._answers = AnswerCollector(self._db)
-        self._tool_db = DatabaseExecutor(TOOL_THREADS, "tools", on_memory_error=exit_on_memory_error)
         # A separate thread: leases are extended in time also when many steps are stored at once.
         self._lease_db = DatabaseExecutor(1, "heartbeat", on_memory_error=exit_on_memory_error)
         self._agent_states = AgentStateReporter(self._db)
@@ -240,7 +244,7 @@ class Engine:
             self._claims_under_way -= 1
         while prepared is not None:
             run = prepared.run
-            self._runners[run.id] = runner = Runner(prepared, self._db, self._tool_db, self._answers)
+            self._runners[run.id] = runner = Runner(prepared, self._db, _tool_db, self._answers)
             self.report_states([run])
             if self._stopped_before_execution.get(run.id, False):
                 # `call_soon`: the runner can be cancelled only once `execute` waits for the first time.

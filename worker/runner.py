@@ -100,7 +100,7 @@ class Runner:
         """Execute the run to its end. Never raises: the run ends, is queued again, or its lease expires."""
         self._task = asyncio.current_task()
         try:
-            with set_current_tenant(self.run.workspace_id):
+            with set_current_tenant(self.run.workspace_id, self.run.on_behalf_of_id):
                 try:
                     await self._execute()
                 except asyncio.CancelledError:

@@ -6,8 +6,13 @@ from uuid import UUID
 
 from celery import shared_task
 
+from common.db_executor import SharedDatabaseExecutor
 from common.errors import AppError
+from common.processes import exit_on_memory_error
+from common.tenants import set_current_tenant
 from embeddings.services import embed_due_chats, mark_chat_due
+from files.models import File
+from files.services import read_contents
 from llm.endpoints import build_test_endpoint
 from llm.model_tests import find_model_test, run_model_test, save_model_test
 from llm.protocol import ModelTestResult
@@ -18,6 +23,10 @@ from usage.owners import UsageOwner
 from usage.rules import NO_RULES, read_rules, resolve_model
 from usage.services import record_model_test, reserve
 from worker.engine import get_engine
+
+FILES_AT_ONCE = 4
+"""Files that a process reads at the same time, each in a process of its own."""
+_file_db = SharedDatabaseExecutor(FILES_AT_ONCE, "files", on_memory_error=exit_on_memory_error)
 
 
 @shared_task
@@ -63,6 +72,7 @@ def test_model(
     run = partial(
         run_model_test,
         owner,
+        person,
         test,
         tested.endpoint,
         default_model,
@@ -83,10 +93,23 @@ def embed_messages(chat_id: str = "", person_id: str | None = None) -> None:
 
 
 @shared_task
-def list_mcp_tools(server_id: str) -> None:
-    """Start to list the tools of a server on the engine of this process. Do not wait for it."""
+def list_mcp_tools(server_id: str, person_id: str) -> None:
+    """Start to list the tools of a server for a person on the engine of this process. Do not wait for it."""
     if engine := get_engine():
-        engine.run_soon(partial(refresh_server, UUID(server_id)), name=f"tools of server {server_id}")
+        engine.run_soon(partial(refresh_server, UUID(server_id), UUID(person_id)), name=f"tools of server {server_id}")
+
+
+@shared_task
+def read_file_contents(file_id: str) -> None:
+    """Start to read the text of a file, and to make its thumbnail, beside the runs. Do not wait for it."""
+    file = File.objects.filter(pk=file_id).only("workspace_id", "uploaded_by_id").first()
+    if file is not None and (engine := get_engine()):
+        engine.run_soon(partial(_read_file, file), name=f"reading of file {file_id}")
+
+
+async def _read_file(file: File) -> None:
+    with set_current_tenant(file.workspace_id, file.uploaded_by_id):
+        await _file_db(read_contents, file.id)
 
 
 @shared_task

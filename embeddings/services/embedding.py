@@ -6,11 +6,11 @@ A chat is embedded up to one of its versions. New, edited and deleted messages h
 import asyncio
 import hashlib
 import logging
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 from uuid import UUID
 
 from celery import current_app
@@ -112,22 +112,46 @@ def send_embedding_task_on_commit(chat_id: UUID, person_id: UUID | None) -> None
     transaction.on_commit(send, robust=True)
 
 
-_is_running = False
+class DueChat(NamedTuple):
+    """A chat whose messages a process embeds, by the id of its row, and for whom."""
+
+    id: UUID
+    workspace_id: UUID
+    person_id: UUID | None
+
+
+_must_look: asyncio.Event | None = None
+"""Set when a chat may have become due since this process looked for due chats; null if the process embeds none."""
 
 
 async def embed_due_chats() -> None:
-    """Embed the messages of the chats that are due, in turns between workspaces. Return if this process already does so."""
-    global _is_running
-    if _is_running:
+    """Embed the messages of the chats that are due, in turns between workspaces. If this process already does so, have it look for
+    due chats again."""
+    global _must_look
+    if _must_look is not None:
+        _must_look.set()
         return
-    _is_running = True
+    _must_look = must_look = asyncio.Event()
     served: list[UUID] = []
+    embedding: dict[asyncio.Task[None], DueChat] = {}
     try:
-        while due := await run_in_thread(claim_due_chats, served):
-            served += [workspace_id for _, workspace_id in due]
-            await asyncio.gather(*(_embed_chat(row_id, workspace_id) for row_id, workspace_id in due))
+        while True:
+            must_look.clear()
+            for chat in await run_in_thread(claim_due_chats, served, list(embedding.values())):
+                served.append(chat.workspace_id)
+                embedding[asyncio.create_task(_embed_chat(chat))] = chat
+            if not embedding and not must_look.is_set():
+                return
+            look = asyncio.create_task(must_look.wait())
+            done, _ = await asyncio.wait([look, *embedding], return_when=asyncio.FIRST_COMPLETED)
+            look.cancel()
+            for task in [task for task in embedding if task in done]:
+                del embedding[task]
+                task.result()
     finally:
-        _is_running = False
+        _must_look = None
+        for task in embedding:
+            task.cancel()
 
 
 async def run_in_thread(work: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
@@ -142,45 +166,52 @@ async def run_in_thread(work: Callable[..., T], /, *args: Any, **kwargs: Any) ->
     return await asyncio.to_thread(run)
 
 
-def claim_due_chats(served: Iterable[UUID] = ()) -> list[tuple[UUID, UUID]]:
-    """Lease the chats that this process embeds now, and return them with their workspaces: at most one of each workspace. `served`:
-    the workspaces that have had a turn, in that order. Chats of workspaces without a turn come first, then those whose turn was
-    longest ago."""
+def claim_due_chats(served: Iterable[UUID] = (), embedding: Sequence[DueChat] = ()) -> list[DueChat]:
+    """Lease the chats that this process embeds now beside those that it is `embedding`, and return them: at most one of each
+    workspace, and one for each person. `served`: the workspaces that have had a turn, in that order. Chats of workspaces without a
+    turn come first, then those whose turn was longest ago."""
     at = now()
     is_due = Q(due_at__lte=at) | Q(due_at=None, chat__version__gte=F("through_version") + MIN_NEW)
     is_free = Q(lease_until=None) | Q(lease_until__lte=at)
     by_time = F("due_at").asc(nulls_last=True)
+    people = {chat.person_id for chat in embedding if chat.person_id is not None}
     first_of_each = (
         EmbeddedChat.objects.filter(is_due, is_free, chat__workspace__deleted_at=None)
+        .exclude(chat__workspace_id__in={chat.workspace_id for chat in embedding})
+        .exclude(person_id__in=people)
         .order_by("chat__workspace_id", by_time, "pk")
         .distinct("chat__workspace_id")
     )
     rows = EmbeddedChat.objects.filter(pk__in=first_of_each.values("pk")).order_by(by_time, "pk")
     turns = {workspace_id: turn for turn, workspace_id in enumerate(served)}
-    candidates = sorted(rows.values_list("pk", "chat__workspace_id"), key=lambda row: turns.get(row[1], -1))
-    claimed: list[tuple[UUID, UUID]] = []
-    for row_id, workspace_id in candidates:
-        if len(claimed) == CHATS_AT_ONCE:
+    found = [DueChat(*row) for row in rows.values_list("pk", "chat__workspace_id", "person_id")]
+    claimed: list[DueChat] = []
+    for chat in sorted(found, key=lambda chat: turns.get(chat.workspace_id, -1)):
+        if len(claimed) + len(embedding) == CHATS_AT_ONCE:
             break
+        if chat.person_id in people:
+            continue
         # `due_at` is set also for a chat with only `MIN_NEW` changes: if this process dies, another one embeds what is left.
         lease = {"lease_until": at + timedelta(seconds=LEASE_SECONDS), "due_at": at}
-        if EmbeddedChat.objects.filter(is_free, pk=row_id).update(**lease):
-            claimed.append((row_id, workspace_id))
+        if EmbeddedChat.objects.filter(is_free, pk=chat.id).update(**lease):
+            claimed.append(chat)
+            if chat.person_id is not None:
+                people.add(chat.person_id)
     return claimed
 
 
-async def _embed_chat(row_id: UUID, workspace_id: UUID) -> None:
-    with set_current_tenant(workspace_id):
+async def _embed_chat(chat: DueChat) -> None:
+    with set_current_tenant(chat.workspace_id, chat.person_id):
         try:
             for _ in range(BATCHES_PER_TURN):
-                if not await embed_batch(row_id):
+                if not await embed_batch(chat.id):
                     return
-            await run_in_thread(_release, row_id, due_at=now())
+            await run_in_thread(_release, chat.id, due_at=now())
         except MemoryError:
             raise
         except Exception:
-            logger.exception("The messages of the embedded chat %s could not be embedded.", row_id)
-            await run_in_thread(_release, row_id, due_at=now() + timedelta(seconds=MAX_DELAY_SECONDS))
+            logger.exception("The messages of the embedded chat %s could not be embedded.", chat.id)
+            await run_in_thread(_release, chat.id, due_at=now() + timedelta(seconds=MAX_DELAY_SECONDS))
 
 
 async def embed_batch(row_id: UUID) -> bool:

@@ -53,7 +53,7 @@ def enqueue_waiting_files() -> int:
     late = waiting.filter(created_at__lt=now() - RETRY_AFTER).order_by("created_at").values_list("pk", flat=True)
     ids = list(late[:BATCH_SIZE])
     for file_id in ids:
-        send_task_now("files.tasks.read_file_contents", [str(file_id)])
+        send_task_now("worker.tasks.read_file_contents", [str(file_id)])
     return len(ids)
 
 

@@ -76,7 +76,7 @@ def upload_file(
                 file.save(force_insert=True)
                 if file.state == FileState.WAITING:
                     transaction.on_commit(
-                        lambda: current_app.send_task("files.tasks.read_file_contents", [str(id)]), robust=True
+                        lambda: current_app.send_task("worker.tasks.read_file_contents", [str(id)]), robust=True
                     )
                 if chat_id is None:
                     publish_workspace_list_changed(workspace_id, "files")

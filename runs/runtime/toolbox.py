@@ -14,6 +14,7 @@ from agents.sub_agents import MAX_DEPTH
 from approvals.selectors import Consent, DecidedCall
 from approvals.services import ApprovalRequest
 from common.errors import AppError
+from common.shared_slots import limit_working_time
 from common.text import to_storable, to_storable_json
 from events.payloads import FoundToolsData
 from events.rows import Policy
@@ -225,7 +226,7 @@ class Toolbox:
         context = replace(self.context, call_id=call.id, config=config, approved_by=self._approved_by.get(call.id))
         timeout = config.timeout_s
         try:
-            async with asyncio.timeout(timeout):
+            async with limit_working_time(timeout):
                 arguments = tool.parse_arguments(call.arguments)
                 if tool.is_async:
                     output = _to_storable_output(await tool.run(context, arguments))

@@ -10,7 +10,8 @@ from pathlib import Path
 from threading import Timer
 from typing import Any
 
-from common.isolated_scripts import TenantThreads, build_script_command
+from common.isolated_scripts import build_script_command
+from common.shared_slots import SharedThreads
 from tools.interface import ToolError
 
 PAGE_SECONDS = 15.0
@@ -77,21 +78,18 @@ class PageProcess:
                 pipe.close()
 
 
-_threads = TenantThreads(PROCESSES, "process")
+_threads = SharedThreads(PROCESSES, "pages")
 _idle: list[PageProcess] = []
 
 
-async def read_page(
-    body: bytes, *, url: str, is_html: bool | None, charset: str, start: int, length: int, tenant: str = ""
-) -> WebPage:
+async def read_page(body: bytes, *, url: str, is_html: bool | None, charset: str, start: int, length: int) -> WebPage:
     """Extract the text of a page and return `length` characters of it from `start`; see `page_process.extract_page`.
 
-    Only one page of a workspace (`tenant`) is read at a time, so that one workspace cannot occupy all processes; all calls with
-    an empty `tenant` count as one workspace. Raises `ToolError` for a body that is not text, and for one that takes too much
-    time or memory.
+    Only one page of a workspace is read at a time, so that one workspace cannot occupy all processes. Raises `ToolError` for a
+    body that is not text, and for one that takes too much time or memory.
     """
     job = {"url": url, "is_html": is_html, "charset": charset, "start": start, "length": length}
-    answer = await _threads.run(partial(_run_job, job, body), tenant=tenant)
+    answer = await _threads.run(partial(_run_job, job, body))
     if answer is None:
         raise ToolError("The page is too large or too tangled to be read.", is_final=True)
     if "error" in answer:

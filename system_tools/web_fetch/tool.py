@@ -1,8 +1,6 @@
 """`web_fetch`: the readable text of a page, with its source."""
 
-import asyncio
 import re
-from weakref import WeakKeyDictionary
 
 import aiohttp
 from pydantic import Field
@@ -10,7 +8,7 @@ from yarl import URL
 
 from common.egress import list_hosts_without_path, read_capped
 from common.fetching import FetchFailed, open_url
-from common.tenants import get_current_tenant
+from common.shared_slots import SharedSlots
 from events.payloads import WebPageData
 from system_tools.web_fetch.page_pool import WebPage, read_page
 from tools.fence import fence_lines
@@ -23,7 +21,7 @@ MAX_CHARS = 19_000
 """Characters of a page in one result. A result has 20,000 at most, of which some are for the lines around the text."""
 PAGES_AT_ONCE = 32
 """Pages that one process fetches at the same time, for all its runs (FAIR5)."""
-_semaphores: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
+_pages = SharedSlots("pages that are fetched", lambda: PAGES_AT_ONCE)
 
 URL_NOT_ALLOWED = (
     "Nobody here has named this site, and the address does not stand in what was read here, so it was not opened. Use an "
@@ -65,12 +63,10 @@ class WebFetch(Tool):
             raise TypeError(f"web_fetch needs a WebFetchConfig, not {type(ctx.config).__name__}.")
         if not await ctx.is_url_allowed(args.url.strip()):
             raise ToolError(URL_NOT_ALLOWED, is_final=True)
-        # Pages beyond `PAGES_AT_ONCE` wait within the time limit of the tool.
-        semaphore = _semaphores.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(PAGES_AT_ONCE))
         # Private hosts may be opened if the operator names them without a path: a host with a path is allowed for models only.
         try:
             async with (
-                semaphore,
+                _pages.reserve(),
                 open_url(
                     args.url.strip(),
                     allow_private=list_hosts_without_path(),
@@ -90,7 +86,6 @@ class WebFetch(Tool):
             charset=charset,
             start=args.start,
             length=ctx.config.max_chars,
-            tenant=get_current_tenant(),
         )
         is_cut = len(body) == MAX_BYTES
         return ToolOutput(

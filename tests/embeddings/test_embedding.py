@@ -242,9 +242,9 @@ def test_workspaces_take_turns(environment, embedding_model):
     ]
     others = [EmbeddedChatFactory.create(chat=make_team(f" {name}").chat, due_at=now()) for name in ("Two", "Three")]
     claimed = claim_due_chats()
-    assert {row_id for row_id, _ in claimed} == {busy[0].id, *(row.id for row in others)}
+    assert {chat.id for chat in claimed} == {busy[0].id, *(row.id for row in others)}
     EmbeddedChat.objects.update(lease_until=None)
-    assert claim_due_chats([others[0].chat.workspace_id, team.workspace.id])[0][0] == others[1].id
+    assert claim_due_chats([others[0].chat.workspace_id, team.workspace.id])[0].id == others[1].id
 
 
 def test_requests_are_in_the_ledger(environment, embedding_model):

@@ -348,7 +348,7 @@ def test_a_file_whose_task_was_lost_is_read_later(upload, monkeypatch):
     File.objects.filter(pk=late.pk).update(created_at=late.created_at - RETRY_AFTER)
     File.objects.filter(pk=old.pk).update(created_at=old.created_at - GIVE_UP_AFTER)
     assert files.enqueue_waiting_files() == 1
-    assert sent == [("files.tasks.read_file_contents", [str(late.id)])]
+    assert sent == [("worker.tasks.read_file_contents", [str(late.id)])]
     assert dict(File.objects.values_list("pk", "state")) == {new.pk: "waiting", late.pk: "waiting", old.pk: "failed"}
 
 

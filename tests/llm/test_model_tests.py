@@ -152,7 +152,7 @@ def test_without_a_model_the_models_of_the_server_are_listed_and_none_is_tested(
 
 @pytest.mark.usefixtures("of_process")
 def test_FAIR2_a_silent_server_blocks_no_thread_of_the_worker(environment, model, no_tests_running):
-    """The task returns at once, and twenty such tests delay no run on the event loop."""
+    """The task returns at once. Twenty such tests of a person delay no run on the event loop and no test of another workspace."""
     model.script(model="silent", mode="nofirst")
     team = environment.team
     for _ in range(20):
@@ -160,12 +160,14 @@ def test_FAIR2_a_silent_server_blocks_no_thread_of_the_worker(environment, model
         run_task(no_tests_running)
         for lock in no_tests_running.keys("model-test:answer:*"):
             no_tests_running.delete(lock)
-    environment.wait(lambda: len(model.requests) == 20)
+    environment.wait(lambda: len(model.requests) == 2)  # the share of a person; the others wait
     environment.post("hello")
     assert environment.wait_until_idle()[0].state == "completed"
-    test = start(team, model)
+    facts = {"provider": "openai_compatible", "api_base": model.api_base, "default_model": "scripted", "key": None}
+    test = model_tests.start_model_test(team.charlie, team.elsewhere.id, **facts)
     run_task(no_tests_running)
-    assert wait_for(environment, test).code == "unavailable"  # a process runs twenty at once
+    environment.wait(lambda: model_tests.get_model_test(team.charlie, team.elsewhere.id, test.id).ok)
+    assert sum(request.body["model"] == "silent" for request in model.requests) == 2
 
 
 def test_a_workspace_and_a_person_have_one_test_at_a_time(environment, model):

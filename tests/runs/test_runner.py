@@ -49,7 +49,7 @@ def test_FAIR2_name_lookups_of_a_run_are_counted_for_its_workspace(environment, 
     monkeypatch.setattr(OpenAIAdapter, "_open_stream", noted)
     environment.post("hello")
     assert environment.wait_until_idle()[0].state == "completed"
-    assert tenants == [str(environment.team.workspace.id)]
+    assert tenants == [(str(environment.team.workspace.id), str(environment.team.alice.id))]
 
 
 def test_each_request_has_a_ledger_entry(environment):

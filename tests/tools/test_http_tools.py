@@ -5,14 +5,17 @@ import gzip
 import json
 import resource
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from aiohttp import web
 
 from actors.models import Actor
 from common.egress import HostRefused, close_sessions
+from common.ids import new_id
 from common.secrets import Secret
+from common.shared_slots import limit_working_time
+from common.tenants import set_current_tenant
 from events.payloads import HTTPResponseData
 from events.rows import Policy
 from tests.hostile_web import Site, build_bomb, run_site, run_tcp_server
@@ -22,7 +25,7 @@ from tools.http.mapping import RequestMapping, build_http_request
 from tools.http.tool import MAX_BYTES, HTTPTool
 from tools.interface import ToolContext, ToolError, ToolOutput
 from tools.models import ToolServer, WorkspaceTool
-from tools.stored_tool import MAX_CHARACTERS, get_call_semaphore
+from tools.stored_tool import MAX_CHARACTERS, call_slots
 
 KEY = "k3y-with/slash+and%sign"
 
@@ -330,29 +333,43 @@ async def test_arguments_are_checked_by_the_schema_and_unknown_ones_are_not_sent
     assert data_of(await call(tool, query="x")).status == 200
 
 
-async def test_FAIR5_a_process_makes_only_so_many_calls_at_the_same_time(site: Site, settings: Any) -> None:
-    """Further calls wait; each event loop has its own limit."""
-    settings.TOOL_CALLS_AT_ONCE = 3
-    at_once, most, may_answer = 0, 0, asyncio.Event()
+async def test_FAIR2_calls_of_a_workspace_that_are_not_answered_leave_slots_to_others(
+    site: Site, settings: Any
+) -> None:
+    """A workspace gets a quarter of the calls of a process, and its others wait, longer than their time limit."""
+    settings.TOOL_CALLS_AT_ONCE = 8
+    asked, may_answer = 0, asyncio.Event()
 
     async def answer(request: web.Request) -> web.Response:
-        nonlocal at_once, most
-        at_once += 1
-        most = max(most, at_once)
+        nonlocal asked
+        asked += 1
         await may_answer.wait()
-        at_once -= 1
         return web.Response(text="done")
 
     site.pages["/things"] = answer
-    tools = [build_tool(site.url()) for _ in range(8)]
+    site.pages["/fine/things"] = echo
+    workspace, people = new_id(), [new_id() for _ in range(4)]
+
+    async def call_as(workspace: UUID, person: UUID, tool: HTTPTool, seconds: float) -> ToolOutput:
+        with set_current_tenant(workspace, person):
+            async with limit_working_time(seconds):
+                return await call(tool)
+
+    slow, fine = build_tool(site.url()), build_tool(site.url("/fine"))
     async with asyncio.TaskGroup() as group:
-        calls = [group.create_task(call(tool)) for tool in tools]
+        calls = [group.create_task(call_as(workspace, person, slow, 30)) for person in people * 2]
+        late = group.create_task(call_as(workspace, people[0], slow, 0.05))
         async with asyncio.timeout(10):
-            while at_once < 3 or len(get_call_semaphore()._waiters or ()) < 5:
+            while asked < 2:
                 await asyncio.sleep(0.01)
+        output = await call_as(new_id(), new_id(), fine, 30)
+        assert output.text.splitlines()[0] == "HTTP 200"
+        await asyncio.sleep(0.1)
+        assert (asked, late.done()) == (2, False)
         may_answer.set()
-    assert [task.result().text.splitlines()[0] for task in calls] == ["HTTP 200"] * 8
-    assert most == 3
+    assert [task.result().text.splitlines()[0] for task in [*calls, late]] == ["HTTP 200"] * 9
+    with set_current_tenant(workspace, people[0]):
+        assert call_slots.get_queue().is_idle
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ from tests.api.test_secrets_at_rest import find_plain_secrets
 from tests.factories.tools import ServerAuthorizationFactory, ToolServerFactory
 from tests.hostile_web import run_site
 from tests.oauth_server import OAuthServer
+from tests.people import make_team
 from tests.runs.fixtures import _scripted_model, engine, environment, model
 from tests.tools.sent_tasks import run_tasks
 from tests.tools.test_mcp_client import HostileServer, describe
@@ -432,7 +433,7 @@ async def test_SEC17_an_editor_signs_in_at_a_server_and_the_token_is_renewed(tea
         settings.WEB_APP_URL = "https://atelier.example"
         there = SignInSite(site)
         server = await sync_to_async(add)(team, there.oauth.mcp_url, auth="oauth", credential=Secret(""))
-        await refresh_server(server.pk)
+        await refresh_server(server.pk, team.alice.pk)
         await server.arefresh_from_db()
         assert (server.state, len(there.oauth.registered)) == (ServerState.SIGN_IN, 1)
         assert (server.error_code, set(there.seen)) == ("sign_in_needed", {""})
@@ -464,16 +465,51 @@ async def test_SEC17_an_editor_signs_in_at_a_server_and_the_token_is_renewed(tea
         assert found == []
         # Two workers renew a token that ends: once.
         await ServerAuthorization.objects.aupdate(expires_at="2020-01-01T00:00:00Z")
-        await asyncio.gather(refresh_server(server.pk), refresh_server(server.pk))
+        await asyncio.gather(refresh_server(server.pk, team.alice.pk), refresh_server(server.pk, team.alice.pk))
         assert there.oauth.tokens == ["access-token-1", "access-token-2"]
         await server.arefresh_from_db()
         assert server.state == ServerState.OK
         # Its address is another one: the tokens are not sent there.
         await ToolServer.objects.aupdate(base_url=site.url("/elsewhere"))
         site.set_page("/elsewhere", "")
-        await refresh_server(server.pk)
+        await refresh_server(server.pk, team.alice.pk)
         [asked] = [one for one in site.asked if one.path == "/elsewhere"][:1]
         assert "access-token" not in asked.headers.get("Authorization", "")
+        await sync_to_async(connections.close_all)()
+
+
+async def test_FAIR2_listings_over_the_share_of_a_person_wait_in_line_and_those_of_another_workspace_do_not(
+    team, settings
+):
+    may_answer, asked = asyncio.Event(), 0
+
+    async def hang(request: Any) -> Any:
+        nonlocal asked
+        asked += 1
+        await may_answer.wait()
+        return web.Response(status=404)
+
+    async with run_site() as site:
+        settings.ALLOW_PRIVATE_HOSTS = frozenset({site.host})
+        site.pages["/slow"] = hang
+        site.pages["/mcp"] = SignInSite(site).hostile.answer
+        other = await sync_to_async(make_team)(" Two")
+        slow = [await sync_to_async(add)(team, site.url("/slow"), name=f"Slow {number}") for number in range(5)]
+        listings = [asyncio.create_task(refresh_server(server.pk, team.alice.pk)) for server in slow]
+        async with asyncio.timeout(10):
+            while asked < 2:
+                await asyncio.sleep(0.01)
+        fine = await sync_to_async(add)(other, site.url("/mcp"))
+        await refresh_server(fine.pk, other.alice.pk)
+        await fine.arefresh_from_db()
+        assert (fine.state, asked) == (ServerState.OK, 2)
+        assert [task.done() for task in listings] == [False] * 5
+        assert await ToolServer.objects.filter(pk__in=[server.pk for server in slow], tested_at=None).acount() == 5
+        listings[-1].cancel()
+        may_answer.set()
+        await asyncio.gather(*listings, return_exceptions=True)
+        # Each was asked in the end, but not the one that was cancelled while it waited.
+        assert await ToolServer.objects.filter(pk__in=[server.pk for server in slow], tested_at=None).acount() == 1
         await sync_to_async(connections.close_all)()
 
 

@@ -3,14 +3,15 @@
 import asyncio
 import re
 import resource
-from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from aiohttp import web
 
 from actors.models import Actor
 from common.errors import AppError
+from common.ids import new_id
+from common.tenants import set_current_tenant
 from events.payloads import WebPageData
 from system_tools.web_fetch import page_pool, page_process, tool
 from system_tools.web_fetch.tool import MAX_CHARS, WebFetch
@@ -331,14 +332,15 @@ async def test_RUN13_a_hostile_page_does_not_delay_others(site: Site, html: str,
 async def test_one_tenant_does_not_use_all_page_processes(monkeypatch) -> None:
     monkeypatch.setattr(page_pool, "PAGE_SECONDS", 4.0)
 
-    def read(text: str, tenant: str, *, is_html: bool) -> "asyncio.Task[page_pool.WebPage]":
-        bounds: Any = {"start": 0, "length": 99, "tenant": tenant}
-        work = page_pool.read_page(text.encode(), url="", is_html=is_html, charset="", **bounds)
-        return asyncio.create_task(work)
+    def read(text: str, tenant: UUID, *, is_html: bool) -> "asyncio.Task[page_pool.WebPage]":
+        work = page_pool.read_page(text.encode(), url="", is_html=is_html, charset="", start=0, length=99)
+        with set_current_tenant(tenant, tenant):
+            return asyncio.create_task(work)
 
-    hurting = [read(TANGLED + "x" * number, "one", is_html=True) for number in range(6)]
+    tenant = new_id()
+    hurting = [read(TANGLED + "x" * number, tenant, is_html=True) for number in range(6)]
     await asyncio.sleep(0)
-    fine = await read("fine", "another", is_html=False)
+    fine = await read("fine", new_id(), is_html=False)
     assert fine.text == "fine"
     assert sum(task.done() for task in hurting) < 3
     for task in hurting:

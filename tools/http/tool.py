@@ -23,7 +23,7 @@ from tools.credentials import (
 from tools.http.mapping import READ_METHODS, RequestMapping, ToolRequest, build_http_request
 from tools.interface import ToolContext, ToolError, ToolOutput
 from tools.models import ToolServer
-from tools.stored_tool import MAX_CHARACTERS, MAX_ERROR_CHARACTERS, StoredTool, get_call_semaphore, shorten
+from tools.stored_tool import MAX_CHARACTERS, MAX_ERROR_CHARACTERS, StoredTool, call_slots, shorten
 
 MAX_BYTES = 2 * 1024 * 1024
 """Decoded bytes of a response that are read (RUN14)."""
@@ -43,7 +43,7 @@ class HTTPTool(StoredTool):
         if self.effect == "write":
             headers["Idempotency-Key"] = ctx.call_id
         try:
-            async with get_call_semaphore():
+            async with call_slots.reserve():
                 response = await _send(server, request, credential, headers, can_repeat=self.can_repeat)
                 try:
                     body = await read_capped(response, MAX_BYTES)

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from types import ModuleType
 from typing import Any, TypeVar
 from uuid import UUID
@@ -18,6 +19,7 @@ from actors.models import Actor
 from common.clock import now
 from common.egress import HostRefused, close_sessions
 from common.secrets import DecryptionFailed, Secret, decrypt_for, encrypt_for
+from common.shared_slots import SharedSlots, SharedThreads
 from common.tenants import set_current_tenant
 from events import audit
 from events.rows import AuthScheme, ServerKind
@@ -34,8 +36,10 @@ RENEWAL_WAIT_SECONDS = 30.0
 """How long a call waits for a token that another one renews."""
 RENEWAL_POLL_SECONDS = 0.2
 LISTINGS_AT_ONCE = 20
-"""Listings that a process makes at the same time. Further ones fail."""
-_running_listings = 0
+RENEWALS_AT_ONCE = 8
+"""Listings, and renewals of tokens, that a process makes at the same time."""
+_listings = SharedSlots("listings of tools", lambda: LISTINGS_AT_ONCE)
+_renewals = SharedThreads(RENEWALS_AT_ONCE, "renewals")
 T = TypeVar("T")
 
 
@@ -54,32 +58,35 @@ class ServerAccess:
         return MCPServer(self.base_url, self.headers)
 
 
-async def refresh_server(server_id: UUID) -> None:
-    """List the tools of a server, and store them or the reason why it failed. Errors are stored, not raised."""
-    global _running_listings
-    base_url, needs_sign_in = "", False
-    _running_listings += 1
+async def refresh_server(server_id: UUID, person_id: UUID | None) -> None:
+    """List the tools of a server when it is its turn, and store them or the reason why it failed. Errors are stored, not raised.
+
+    `person_id`: the person for whom this is done.
+    """
+    row = await run_query(_find_server, server_id)
+    if row is None:
+        return
+    with set_current_tenant(row.workspace_id, person_id):
+        async with _listings.reserve():
+            # What was changed while it waited counts.
+            if row := await run_query(_find_server, server_id):
+                await _refresh_server(row)
+
+
+async def _refresh_server(row: ToolServer) -> None:
+    needs_sign_in = False
     try:
-        row = await run_query(_find_server, server_id)
-        if row is None:
-            return
-        base_url = row.base_url
-        if _running_listings > LISTINGS_AT_ONCE:
-            raise MCPError("failed", "Too many servers are being asked. Try again in a moment.")
-        with set_current_tenant(row.workspace_id):
-            try:
-                access = await get_server_access(row)
-                listing = await list_server_tools(access.build_server())
-            except MCPError as error:
-                if row.auth == AuthScheme.OAUTH and error.code in ("unauthorized", "sign_in_needed"):
-                    await _prepare_sign_in(row, error.challenge)
-                    needs_sign_in = True
-                raise
-        await run_query(store_listing, server_id, base_url, listing)
+        try:
+            access = await get_server_access(row)
+            listing = await list_server_tools(access.build_server())
+        except MCPError as error:
+            if row.auth == AuthScheme.OAUTH and error.code in ("unauthorized", "sign_in_needed"):
+                await _prepare_sign_in(row, error.challenge)
+                needs_sign_in = True
+            raise
+        await run_query(store_listing, row.pk, row.base_url, listing)
     except MCPError as error:
-        await run_query(store_failure, server_id, base_url, error, needs_sign_in)
-    finally:
-        _running_listings -= 1
+        await run_query(store_failure, row.pk, row.base_url, error, needs_sign_in)
 
 
 async def get_server_access(row: ToolServer) -> ServerAccess:
@@ -121,19 +128,19 @@ async def finish_sign_in(server_id: UUID, person_id: UUID, encrypted_code: str) 
         await run_query(store_failure, server_id, row.base_url, error, True)
         return
     await run_query(_store_tokens, authorization.pk, tokens, person_id)
-    await refresh_server(server_id)
+    await refresh_server(server_id, person_id)
 
 
 async def run_query(work: Callable[..., T], *arguments: Any) -> T:
     """Run a function that uses the database in a thread, with a connection of its own."""
+    return await asyncio.to_thread(_run_and_disconnect, work, *arguments)
 
-    def run() -> T:
-        try:
-            return work(*arguments)
-        finally:
-            connections.close_all()
 
-    return await asyncio.to_thread(run)
+def _run_and_disconnect(work: Callable[..., T], *arguments: Any) -> T:
+    try:
+        return work(*arguments)
+    finally:
+        connections.close_all()
 
 
 def _find_server(server_id: UUID) -> ToolServer | None:
@@ -172,7 +179,8 @@ async def _get_access_token(row: ToolServer) -> Secret:
         if not _ends_soon(authorization.expires_at):
             return stored.get("access", Secret(""))
         module = await _import_authorization()
-        renewed = await run_query(_renew_token, authorization.pk, module)
+        # Its thread waits for the authorization server, so it is none of those that all tenants use for queries.
+        renewed = await _renewals.run(partial(_run_and_disconnect, _renew_token, authorization.pk, module))
         if renewed is not None:
             return renewed
         if time.monotonic() > waits_until:

@@ -68,7 +68,7 @@ def add_mcp_server(
         auth_name=auth_name,
         credential=credential,
     )
-    send = partial(current_app.send_task, LIST_TASK, [str(server.id)])
+    send = partial(current_app.send_task, LIST_TASK, [str(server.id), str(actor.pk)])
     transaction.on_commit(send, robust=True)
     return server
 
@@ -76,7 +76,7 @@ def add_mcp_server(
 def request_tool_listing(actor: "Actor", server_id: UUID) -> ToolServer:
     """Have a worker list the tools of a server again. Raises `NotFound`, `Forbidden`, `Unavailable`."""
     server = get_server_for(actor, server_id, kind=ServerKind.MCP)
-    send_task_now(LIST_TASK, [str(server.id)])
+    send_task_now(LIST_TASK, [str(server.id), str(actor.pk)])
     return server
 
 

@@ -9,7 +9,7 @@ from mcp_client.client import call_server_tool
 from mcp_client.protocol import MCPError
 from tools.interface import ToolContext, ToolError, ToolOutput
 from tools.mcp.connecting import get_server_access, refresh_server
-from tools.stored_tool import MAX_CHARACTERS, MAX_ERROR_CHARACTERS, StoredTool, get_call_semaphore, shorten
+from tools.stored_tool import MAX_CHARACTERS, MAX_ERROR_CHARACTERS, StoredTool, call_slots, shorten
 
 
 class MCPTool(StoredTool):
@@ -17,7 +17,7 @@ class MCPTool(StoredTool):
 
     async def run(self, ctx: ToolContext, args: dict[str, Any]) -> ToolOutput:
         try:
-            async with get_call_semaphore():
+            async with call_slots.reserve():
                 access = await get_server_access(self.row.server)
                 result = await call_server_tool(
                     access.build_server(),
@@ -28,7 +28,7 @@ class MCPTool(StoredTool):
                 )
         except MCPError as error:
             if error.code in ("changed", "missing"):
-                await refresh_server(self.row.server_id)
+                await refresh_server(self.row.server_id, ctx.on_behalf_of.pk if ctx.on_behalf_of else None)
             if error.code == "timeout":
                 raise TimeoutError from error
             server_text = (

@@ -6,7 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from common.isolated_scripts import TenantThreads, run_script
+from common.isolated_scripts import run_script
+from common.shared_slots import SharedThreads
 from tools.openapi.document import InvalidDocument
 
 READ_SECONDS = 30.0
@@ -14,12 +15,12 @@ READ_SECONDS = 30.0
 PROCESSES = 2
 
 _SCRIPT = Path(__file__).with_name("reader.py")
-_threads = TenantThreads(PROCESSES, "openapi")
+_threads = SharedThreads(PROCESSES, "openapi")
 
 
-async def read_document(text: str, url: str, *, tenant: str) -> dict[str, Any]:
+async def read_document(text: str, url: str) -> dict[str, Any]:
     """Return what was read of a document; see `reader.describe_document`. Raises `InvalidDocument`."""
-    return await _threads.run(partial(read_in_process, text, url), tenant=tenant)
+    return await _threads.run(partial(read_in_process, text, url))
 
 
 def read_in_process(text: str, url: str) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from common.errors import AppError, Invalid, LimitReached, NotFound, Unavailable
 from common.fetching import open_url
 from common.ids import new_id
 from common.redis_client import redis_client
+from common.shared_slots import limit_working_time
 from common.tasks import send_task_now
 from common.tenants import set_current_tenant
 from events import audit
@@ -169,8 +170,8 @@ async def _run_job(workspace_id: UUID, job: ToolJob, tool: Tool | None) -> None:
     """Test the tool, or read the document of a job without a tool, and store the result."""
     started = time.monotonic()
     try:
-        with set_current_tenant(workspace_id):
-            done = await (_test_tool(job, tool) if tool else _read_document(workspace_id, job))
+        with set_current_tenant(workspace_id, UUID(job.person_id)):
+            done = await (_test_tool(job, tool) if tool else _read_document(job))
     except Exception:  # also an error of the tool's code: the person must not wait for a result
         logger.exception("A tool job has failed.")
         done = replace(job, message="It failed because of an error in Atelier.")
@@ -181,12 +182,12 @@ async def _run_job(workspace_id: UUID, job: ToolJob, tool: Tool | None) -> None:
         logger.warning("The result of a tool job could not be stored: Redis does not answer.")
 
 
-async def _read_document(workspace_id: UUID, job: ToolJob) -> ToolJob:
+async def _read_document(job: ToolJob) -> ToolJob:
     url, text = job.job_input["url"], job.job_input["text"]
     try:
         if url:
             text = await _fetch_document(url)
-        document = await read_document(text, url, tenant=str(workspace_id))
+        document = await read_document(text, url)
     except InvalidDocument as problem:
         return replace(job, message=str(problem))
     except AppError as error:
@@ -226,7 +227,7 @@ async def _test_tool(job: ToolJob, tool: Tool) -> ToolJob:
         config=config,
     )
     try:
-        async with asyncio.timeout(config.timeout_s):
+        async with limit_working_time(config.timeout_s):
             output = await tool.run(context, job.job_input["arguments"])
     except TimeoutError:
         return replace(job, message=f"It did not answer within {config.timeout_s:g} s.")

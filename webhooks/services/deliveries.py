@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import NamedTuple
 from urllib.parse import urlsplit
 from uuid import UUID
 
@@ -45,8 +46,8 @@ WAITS = [timedelta(seconds=30), timedelta(minutes=5), timedelta(minutes=15), tim
 TIMEOUT_SECONDS = 15.0
 LEASE = timedelta(minutes=2)
 """How long a try may take before another process may try again."""
-MAX_AT_ONCE, MAX_OF_WORKSPACE = 200, 4
-"""The most webhooks, and the most of a workspace, to which one process posts at the same time."""
+MAX_AT_ONCE, MAX_OF_WORKSPACE, MAX_OF_PERSON = 200, 4, 25
+"""The most webhooks, those of a workspace, and those that one person made, to which one process posts at the same time."""
 TURN_SECONDS = 15.0
 """After this time a webhook with many deliveries makes way for the others of its workspace."""
 WAITING = SqlConstant(DeliveryState.WAITING)
@@ -55,50 +56,64 @@ DISABLED_AFTER = timedelta(days=3)
 
 
 _db = DatabaseExecutor(1, "webhooks", on_memory_error=exit_on_memory_error)
-_workspaces_by_webhook: dict[UUID, UUID] = {}
-"""The webhooks to which this process posts now, with their workspaces."""
+_posting: dict[UUID, "DueWebhook"] = {}
+"""The webhooks to which this process posts now, by id."""
+
+
+class DueWebhook(NamedTuple):
+    """A webhook with deliveries that are due, its workspace, and the person who made it."""
+
+    id: UUID
+    workspace_id: UUID
+    person_id: UUID | None
 
 
 async def deliver_due() -> None:
     """Post the deliveries that are due, on the event loop of a worker: one at a time for each webhook, and to at most
-    `MAX_OF_WORKSPACE` webhooks of a workspace. Several calls and several processes may do so at once; each claims its own."""
-    while chosen := _reserve_webhooks(await _db(_list_due_webhooks, list(_workspaces_by_webhook))):
-        await asyncio.gather(*(_deliver_to(webhook_id) for webhook_id in chosen))
+    `MAX_OF_WORKSPACE` webhooks of a workspace and `MAX_OF_PERSON` of a person. Several calls and several processes may do so at
+    once; each claims its own."""
+    while chosen := _reserve_webhooks(await _db(_list_due_webhooks, list(_posting))):
+        await asyncio.gather(*map(_deliver_to, chosen))
 
 
-def _reserve_webhooks(due: Sequence[tuple[UUID, UUID]]) -> list[UUID]:
+def _reserve_webhooks(due: Sequence[DueWebhook]) -> list[DueWebhook]:
     """Reserve the webhooks to which this process posts now, and return them. It has no `await`, so no other call
     interferes."""
-    counts = Counter(_workspaces_by_webhook.values())
+    of_workspaces = Counter(webhook.workspace_id for webhook in _posting.values())
+    of_people = Counter(webhook.person_id for webhook in _posting.values())
     chosen = []
-    for webhook_id, workspace_id in due:
-        is_full = counts[workspace_id] >= MAX_OF_WORKSPACE or len(_workspaces_by_webhook) >= MAX_AT_ONCE
-        if webhook_id not in _workspaces_by_webhook and not is_full:
-            counts[workspace_id] += 1
-            _workspaces_by_webhook[webhook_id] = workspace_id
-            chosen.append(webhook_id)
+    for webhook in due:
+        is_full = (
+            len(_posting) >= MAX_AT_ONCE
+            or of_workspaces[webhook.workspace_id] >= MAX_OF_WORKSPACE
+            or (webhook.person_id is not None and of_people[webhook.person_id] >= MAX_OF_PERSON)
+        )
+        if webhook.id not in _posting and not is_full:
+            of_workspaces[webhook.workspace_id] += 1
+            of_people[webhook.person_id] += 1
+            _posting[webhook.id] = webhook
+            chosen.append(webhook)
     return chosen
 
 
-def _list_due_webhooks(excluded: Sequence[UUID]) -> list[tuple[UUID, UUID]]:
-    """Return the webhooks that have deliveries that are due, with their workspaces: first those that have not failed."""
+def _list_due_webhooks(excluded: Sequence[UUID]) -> list[DueWebhook]:
+    """Return the webhooks that have deliveries that are due: first those that have not failed."""
     due = _filter_enabled().filter(deliveries__state=WAITING, deliveries__next_at__lte=now())
     rows = due.exclude(pk__in=excluded).annotate(due_at=Min("deliveries__next_at"))
     rows = rows.order_by(F("failing_since").desc(nulls_first=True), "due_at")
-    return list(rows.values_list("pk", "agent__workspace_id"))
+    return [DueWebhook(*row) for row in rows.values_list("pk", "agent__workspace_id", "created_by_id")]
 
 
-async def _deliver_to(webhook_id: UUID) -> None:
+async def _deliver_to(webhook: DueWebhook) -> None:
     """Post what is due of one webhook, one delivery after the other, for about `TURN_SECONDS`."""
     ends_at = time.monotonic() + TURN_SECONDS
     try:
-        with set_current_tenant(_workspaces_by_webhook[webhook_id]):
-            while time.monotonic() < ends_at and (delivery_id := await _db(_claim_next, webhook_id)):
-                await deliver(delivery_id)
+        while time.monotonic() < ends_at and (delivery_id := await _db(_claim_next, webhook.id)):
+            await deliver(delivery_id)
     except (DatabaseError, InterfaceError) as error:
-        logger.warning("The outcome of a delivery to webhook %s could not be stored: %s", webhook_id, error)
+        logger.warning("The outcome of a delivery to webhook %s could not be stored: %s", webhook.id, error)
     finally:
-        del _workspaces_by_webhook[webhook_id]
+        del _posting[webhook.id]
 
 
 def _claim_next(webhook_id: UUID) -> UUID | None:
@@ -126,7 +141,8 @@ async def deliver(delivery_id: UUID) -> None:
         return
     status, error = None, ""
     try:
-        status = await _post(delivery, delivery.webhook.get_secret())
+        with set_current_tenant(delivery.webhook.agent.workspace_id, delivery.webhook.created_by_id):
+            status = await _post(delivery, delivery.webhook.get_secret())
         if not 200 <= status < 300:
             error = "The server redirects; that is not followed." if 300 <= status < 400 else f"HTTP {status}"
     except DecryptionFailed:
