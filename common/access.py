@@ -17,6 +17,7 @@ from django.db.models import Model, OuterRef, QuerySet, Subquery
 
 from common.errors import Forbidden, NotFound
 from common.prepared_query import PreparedQuery
+from common.tenants import remember_workspace
 
 V = TypeVar("V", bound=StrEnum)
 M = TypeVar("M", bound=Model)
@@ -118,7 +119,10 @@ class Fetch(Generic[M, V]):
         query = self._get_prepared_query(tuple(principal.kind for principal in principals), lock)
         row = query.first(id, *(principal.pk for principal in principals))
         allowed = compute_verbs(row, len(principals), self._role_verbs, self._verbs) if row else frozenset[V]()
-        return check_verb(row, allowed, verb, see=self._verbs("see"), what=self._what)
+        checked = check_verb(row, allowed, verb, see=self._verbs("see"), what=self._what)
+        # A workspace has no `workspace_id`: it is its own.
+        remember_workspace(principals[0].pk, getattr(checked, "workspace_id", checked.pk))
+        return checked
 
     def _is_unchanged(self, row: M) -> bool:
         """Return whether the row did not change while the query waited for its lock. Removes the annotation `version_before`."""

@@ -4,6 +4,7 @@ import asyncio
 import gc
 import importlib
 import io
+from datetime import timedelta
 from typing import Any
 
 from config.wsgi import application as wsgi  # isort: skip  # sets Django up: first
@@ -14,7 +15,10 @@ from django.db import connections
 
 from actors.callers import find_caller
 from actors.rates import find_refusal, get_ip_address_bucket
+from common.clock import now
+from common.ids import get_lowest_id_at
 from common.processes import wait_for_migrations
+from common.tenants import find_last_workspace
 from config.checks import refuse_to_serve_unsafely
 from realtime.routing import application as sockets
 from server.bridge import Bridge, build_environ
@@ -25,18 +29,26 @@ from server.uploads import Uploads
 
 # Requested once in a new process, so that no user's request waits for imports and first connections.
 WARM_UP_PATHS = ("/", "/api/v1/me", "/_allauth/browser/v1/config")
+NEW_WORKSPACE_AGE = timedelta(days=1)
 
 
 def identify_caller(scope: Any) -> HTTPCaller:
-    """Return the person who sends a request, or the IP address if this process has not seen the person's credential before. Raise
-    `LimitReached` if the API's throttle (`actors.rates.Throttle`) has just refused this caller and would do so again."""
+    """Return the person who sends a request, or the IP address if this process has not seen the person's credential before, and
+    the workspace in which the person last did something, which need not be that of the request. Raise `LimitReached` if the API's
+    throttle (`actors.rates.Throttle`) has just refused this caller and would do so again."""
     person, has_credential = find_caller(scope["headers"])
-    bucket = ("requests", person) if person else get_ip_address_bucket((scope.get("client") or ("",))[0])
+    address = get_ip_address_bucket((scope.get("client") or ("",))[0])
+    bucket = ("requests", person) if person else address
     # A credential that this process has not seen before may belong to a person, who has a bucket of their own.
     if scope["path"].startswith("/api/v1/") and (person or not has_credential):
         if refusal := find_refusal(bucket):
             raise refusal
-    return HTTPCaller(bucket, is_unidentified=person is None)
+    workspace = find_last_workspace(person) if person else None
+    # Anybody can sign up and make workspaces, so those of an address share a group for the first day. The group of an older
+    # workspace is the workspace itself.
+    is_old = workspace is not None and workspace < get_lowest_id_at(now() - NEW_WORKSPACE_AGE)
+    group = workspace if is_old else ("new" if person else "unknown", address)
+    return HTTPCaller(bucket, is_unidentified=person is None, workspace=workspace or group, group=group)
 
 
 def is_upload(scope: Any) -> bool:
@@ -57,6 +69,7 @@ class Application:
             uploads=Uploads(is_upload, max_bytes=settings.MAX_FILE_BYTES + MAX_FORM_OVERHEAD),
             identify=identify_caller,
             cpu_budget=settings.RATES["cpu"],
+            workspace_cpu_budget=settings.RATES["workspace_cpu"],
         )
 
     async def __call__(self, scope: Any, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:

@@ -387,6 +387,8 @@ RATES = {
     "all_client_errors": _rate("ALL_CLIENT_ERRORS", 1, 60),  # and those that all browsers report
     # Seconds of CPU of a web process that one person's requests may use. Requests over this limit wait and are not refused.
     "cpu": _rate("CPU", 0.3, 5),
+    # And those of all people in one workspace. Over this limit they get no more threads together than one person.
+    "workspace_cpu": _rate("WORKSPACE_CPU", 0.3, 2),
     "anonymous": _rate("ANONYMOUS", 20, 200),  # requests from one IP address without sign-in
     "passwords": _rate("PASSWORDS", 0.05, 5),  # confirmations of the password by one person who is signed in
 }

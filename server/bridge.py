@@ -9,7 +9,8 @@ import io
 import json
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import IO, Any
 
@@ -17,7 +18,7 @@ from asgiref.typing import ASGIReceiveCallable, ASGISendCallable, HTTPScope
 
 from common.errors import AppError, LimitReached, TooLarge, Unavailable
 from server import limits
-from server.fair_queue import CpuBudget, FairQueue, HTTPCaller
+from server.fair_queue import CpuBudget, HTTPCaller, RequestQueue
 from server.uploads import BodyTooSlow, ClientGone, Uploads, declares_more_than
 
 Environ = dict[str, Any]
@@ -41,10 +42,11 @@ class Bridge:
     """One ASGI application around one WSGI application.
 
     `identify` returns the caller of a request, or raises an `AppError` to refuse it; it is called on the loop, before the body is
-    read. At most `threads` requests are executed at once, a quarter of them for one caller. A caller has a `cpu_budget`: seconds of
-    CPU per second, and the burst (`fair_queue`). While `max_active` requests are active, further ones get 503. A request is active
-    from the end of its body until its response is made, so that clients who send or read slowly do not count. A body over
-    `max_body` bytes gets 413 before it is read to its end (MSG8), unless it is an upload.
+    read. At most `threads` requests are executed at once, and callers and workspaces take turns (`RequestQueue`). A caller has a
+    `cpu_budget`: seconds of CPU per second, and the burst; a workspace has a `workspace_cpu_budget`. While `max_active` requests
+    are active, further ones get 503. A request is active from the end of its body until its response is made, so that clients who
+    send or read slowly do not count. A body over `max_body` bytes gets 413 before it is read to its end (MSG8), unless it is an
+    upload.
     """
 
     def __init__(
@@ -57,16 +59,22 @@ class Bridge:
         uploads: Uploads | None = None,
         identify: Callable[[HTTPScope], HTTPCaller] = identify_by_ip_address,
         cpu_budget: tuple[float, float] = (0, 0),
+        workspace_cpu_budget: tuple[float, float] = (0, 0),
     ) -> None:
         self._wsgi = wsgi
         self._identify = identify
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="http")
-        self._queue = FairQueue(threads, threads_per_caller=max(1, threads // 4), budget=CpuBudget(*cpu_budget))
+        self._queue = RequestQueue(
+            threads,
+            budget=CpuBudget(*cpu_budget),
+            workspace_budget=CpuBudget(*workspace_cpu_budget),
+            max_waiting_of_group=max(1, max_active // 2),
+        )
         self._max_active = max_active
         self._max_body = max_body
         self._uploads = uploads
         self._active_requests = 0
-        self._incomplete_body_bytes = 0
+        self._incomplete_bytes: Counter[Hashable] = Counter()  # of bodies: of all callers, of groups and of callers
         self._delayed_refusals = 0
 
     async def __call__(self, scope: HTTPScope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
@@ -81,7 +89,7 @@ class Bridge:
                 async with self._uploads.receive(caller, scope, receive) as body:
                     events = await self._respond(caller, build_environ(scope, body), send)
             else:
-                body = io.BytesIO(await self._read_body(scope, receive))
+                body = io.BytesIO(await self._read_body(caller, scope, receive))
                 events = await self._respond(caller, build_environ(scope, body), send)
         except (TooLarge, BodyTooSlow, Unavailable, LimitReached) as error:
             events = _build_refusal(error)
@@ -106,7 +114,7 @@ class Bridge:
         """Wait for the requests that are being executed."""
         self._threads.shutdown()
 
-    async def _read_body(self, scope: HTTPScope, receive: ASGIReceiveCallable) -> bytes:
+    async def _read_body(self, caller: HTTPCaller, scope: HTTPScope, receive: ASGIReceiveCallable) -> bytes:
         if declares_more_than(scope, self._max_body):
             raise self._build_too_large_error()
         body = bytearray()
@@ -118,18 +126,28 @@ class Bridge:
                         raise ClientGone
                     part = event.get("body", b"")
                     body += part
-                    self._incomplete_body_bytes += len(part)
+                    is_overloaded = self._add_incomplete_bytes(caller, len(part))
                     if len(body) > self._max_body:
                         raise self._build_too_large_error()
-                    if self._incomplete_body_bytes > limits.MAX_INCOMPLETE_BODY_BYTES:
+                    if is_overloaded:
                         raise _build_overload_error()
                     if not event.get("more_body"):
                         break
         except TimeoutError:
             raise BodyTooSlow("The request did not come to its end in time.") from None
         finally:
-            self._incomplete_body_bytes -= len(body)
+            self._add_incomplete_bytes(caller, -len(body))
         return bytes(body)
+
+    def _add_incomplete_bytes(self, caller: HTTPCaller, size: int) -> bool:
+        """Count bytes of an incomplete body. Return whether there are too many: of all callers, of the group, or of the caller."""
+        is_overloaded = False
+        for key, share in (("all", 1), (("group", caller.path[0]), 4), (caller, 8)):
+            self._incomplete_bytes[key] += size
+            is_overloaded = is_overloaded or self._incomplete_bytes[key] > limits.MAX_INCOMPLETE_BODY_BYTES // share
+            if not self._incomplete_bytes[key]:
+                del self._incomplete_bytes[key]
+        return is_overloaded
 
     def _build_too_large_error(self) -> TooLarge:
         return TooLarge(f"A request may have {self._max_body:,} bytes at most.")

@@ -1,14 +1,14 @@
-"""Decide which request gets a thread of the web process next, so that no caller occupies all threads."""
+"""Decide which request gets a thread of the web process next, so that no caller and no workspace occupies all threads."""
 
 import asyncio
 import time
-from collections import Counter, OrderedDict, deque
 from collections.abc import AsyncIterator, Hashable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from common.bounded import BoundedMap
 from common.errors import LimitReached
+from common.fair_queue import FairQueue, Path
 
 MAX_WAITING_REQUESTS = 100
 """The most requests of one caller that wait; further ones are refused."""
@@ -41,93 +41,94 @@ class CpuBudget:
 
 @dataclass(frozen=True, slots=True)
 class HTTPCaller:
-    """The originator of a request. Requests with the same `key` share `threads_per_caller` threads and a budget.
+    """The originator of a request. Requests with the same `key` share the threads and the budget of a person.
 
     `is_unidentified`: the key is not that of a person, but for example an IP address, which many people may have. Such
     a caller gets twice the threads, and no budget limits it.
+
+    `workspace` is shared by the people of a workspace. `group` is shared by workspaces which may have been made to get more
+    threads; otherwise it is the workspace. Without them a caller is a workspace of their own.
     """
 
     key: Hashable
     is_unidentified: bool = False
+    workspace: Hashable = field(default=None, compare=False)
+    group: Hashable = field(default=None, compare=False)
+
+    @property
+    def path(self) -> "CallerPath":
+        """The group, the workspace and the caller."""
+        workspace = self if self.workspace is None else self.workspace
+        return (workspace if self.group is None else self.group, workspace, self)
 
 
-class FairQueue:
-    """Runs at most `threads_per_caller` requests of one caller at a time. Callers take turns, and a caller over the budget waits.
+CallerPath = tuple[Hashable, Hashable, HTTPCaller]
 
-    All methods are called on one event loop.
+
+class RequestQueue(FairQueue):
+    """Lets requests be executed in `threads` threads: first groups, then workspaces, then callers take turns.
+
+    A caller gets a quarter of the threads at most, a workspace half, a group three quarters. A caller over the `budget` waits. A
+    workspace over the `workspace_budget` gets no more threads than a caller, and a group over it one more: so a workspace that
+    keeps the process busy does not slow the others down, and is not stopped itself.
     """
 
-    def __init__(self, threads: int, *, threads_per_caller: int, budget: CpuBudget) -> None:
-        self._free_threads = threads
-        self._threads_per_caller = threads_per_caller
+    def __init__(
+        self, threads: int, *, budget: CpuBudget, workspace_budget: CpuBudget, max_waiting_of_group: int
+    ) -> None:
+        self._of_caller = max(1, threads // 4)
+        super().__init__(threads, [max(1, threads * 3 // 4), max(1, threads // 2), 2 * self._of_caller])
         self._budget = budget
-        self._running: Counter[HTTPCaller] = Counter()
-        self._waiting: OrderedDict[HTTPCaller, deque[asyncio.Future[None]]] = OrderedDict()
+        self._workspace_budget = workspace_budget
+        self._max_waiting_of_group = max_waiting_of_group
         self._timer: asyncio.TimerHandle | None = None
 
     @asynccontextmanager
     async def wait_for_turn(self, caller: HTTPCaller) -> AsyncIterator[None]:
-        """Wait for this caller's turn, and reserve a thread inside the block. Raises `LimitReached` when too many requests wait."""
-        await self._enter(caller)
+        """Wait for this caller's turn, and reserve a thread inside the block. Raises `LimitReached` when too many requests of the
+        caller or of the group wait."""
+        path = caller.path
+        waiting_of_group, waiting = self.count_waiting((0, path[0])), self.count_waiting((2, caller))
+        if waiting >= MAX_WAITING_REQUESTS or waiting_of_group >= self._max_waiting_of_group:
+            raise LimitReached(
+                "Too many requests at once.", hints=["Wait for answers first."], data={"limit": "waiting", "seconds": 1}
+            )
+        await self.acquire(path)
         try:
             yield
         finally:
-            self._leave(caller)
+            self.release(path)
 
     def charge(self, caller: HTTPCaller, seconds: float) -> None:
         """Count the CPU time of a request."""
         if not caller.is_unidentified:
             self._budget.charge(caller.key, seconds)
+            for key in set(caller.path[:2]):
+                self._workspace_budget.charge(key, seconds)
 
-    async def _enter(self, caller: HTTPCaller) -> None:
-        queue = self._waiting.setdefault(caller, deque())
-        if len(queue) >= MAX_WAITING_REQUESTS:
-            raise LimitReached(
-                "Too many requests at once.", hints=["Wait for answers first."], data={"limit": "waiting", "seconds": 1}
-            )
-        turn = asyncio.get_running_loop().create_future()
-        queue.append(turn)
-        self._start_next_requests()
-        try:
-            await turn
-        except asyncio.CancelledError:
-            if turn.cancelled():
-                queue.remove(turn)
-                if not queue:
-                    del self._waiting[caller]
-            else:  # its turn had come
-                self._leave(caller)
-            raise
+    def is_allowed(self, path: Path) -> bool:
+        """Return whether the next request of this path may run now. If only its budget forbids it, try again later."""
+        group, workspace, caller = path
+        if not isinstance(caller, HTTPCaller):
+            raise TypeError("The path of a request ends with its caller.")
+        if not super().is_allowed(path):
+            return False
+        if not caller.is_unidentified and (
+            self._used[2, caller] >= self._of_caller
+            or self._is_over(group, self._used[0, group], self._of_caller + 1)
+            or self._is_over(workspace, self._used[1, workspace], self._of_caller)
+        ):
+            return False
+        if wait := self._budget.seconds_to_wait(caller.key):
+            self._start_next_after(wait)
+        return not wait
 
-    def _leave(self, caller: HTTPCaller) -> None:
-        self._free_threads += 1
-        self._running[caller] -= 1
-        if not self._running[caller]:
-            del self._running[caller]
-        self._start_next_requests()
+    def _is_over(self, key: Hashable, used: int, limit: int) -> bool:
+        return used >= limit and self._workspace_budget.seconds_to_wait(key) > 0
 
-    def _start_next_requests(self) -> None:
-        """Start the requests that may run now. A caller that got a thread goes to the end of the order."""
-        while self._free_threads and (caller := self._find_next_caller()) is not None:
-            queue = self._waiting[caller]
-            queue.popleft().set_result(None)
-            self._free_threads -= 1
-            self._running[caller] += 1
-            if queue:
-                self._waiting.move_to_end(caller)
-            else:
-                del self._waiting[caller]
-
-    def _find_next_caller(self) -> HTTPCaller | None:
-        """Return the first caller whose next request may run now. If there is none, set a timer for the earliest budget."""
-        waits = []
-        for caller in self._waiting:
-            if self._running[caller] < self._threads_per_caller * (2 if caller.is_unidentified else 1):
-                if not (wait := self._budget.seconds_to_wait(caller.key)):
-                    return caller
-                waits.append(wait)
-        if waits:
+    def _start_next_after(self, seconds: float) -> None:
+        loop = asyncio.get_running_loop()
+        if self._timer is None or self._timer.when() > loop.time() + seconds or self._timer.when() <= loop.time():
             if self._timer is not None:
                 self._timer.cancel()
-            self._timer = asyncio.get_running_loop().call_later(min(waits), self._start_next_requests)
-        return None
+            self._timer = loop.call_later(seconds, self._start_next)

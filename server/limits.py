@@ -60,6 +60,9 @@ MAX_UPLOADS = 20
 MAX_UPLOADS_OF_CALLER = 4
 """Uploads of one caller that one process receives at the same time."""
 
+MAX_UPLOADS_OF_GROUP = 10
+"""Uploads of one workspace, or of all new workspaces of one IP address, that one process receives at the same time."""
+
 MAX_UPLOADS_OF_UNIDENTIFIED_CALLERS = 5
 """Uploads that one process receives at the same time from callers whom it cannot identify: their credentials are new to it."""
 
@@ -70,7 +73,7 @@ UPLOAD_IDLE_SECONDS = 20.0
 """Seconds in which the next part of an upload has to arrive."""
 
 MAX_INCOMPLETE_BODY_BYTES = 64 * 1024 * 1024
-"""Bytes of incomplete bodies in one process."""
+"""Bytes of incomplete bodies in one process: a quarter of them of one workspace, an eighth of one caller."""
 
 BODY_TIMEOUT_SECONDS = 30.0
 """Seconds in which a body has to arrive."""

@@ -52,7 +52,10 @@ class Uploads:
         if self._active[caller] >= limits.MAX_UPLOADS_OF_CALLER:
             raise LimitReached("Too many of your uploads are under way.", hints=["Wait until one of them is done."])
         unidentified = sum(count for other, count in self._active.items() if other.is_unidentified)
-        is_full = caller.is_unidentified and unidentified >= limits.MAX_UPLOADS_OF_UNIDENTIFIED_CALLERS
+        of_group = sum(count for other, count in self._active.items() if other.path[0] == caller.path[0])
+        is_full = of_group >= limits.MAX_UPLOADS_OF_GROUP or (
+            caller.is_unidentified and unidentified >= limits.MAX_UPLOADS_OF_UNIDENTIFIED_CALLERS
+        )
         if is_full or self._active.total() >= limits.MAX_UPLOADS:
             raise Unavailable("Too many uploads are under way here.", hints=["Try again in a moment."])
         self._active[caller] += 1

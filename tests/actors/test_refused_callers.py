@@ -1,5 +1,6 @@
 """FAIR1: a throttled person or address is refused again without a query, Redis or a thread."""
 
+from datetime import timedelta
 from uuid import uuid4
 
 import pytest
@@ -9,8 +10,11 @@ from django.test.utils import CaptureQueriesContext
 
 from actors import services as actors
 from actors.callers import find_caller
+from common.clock import now
 from common.errors import LimitReached
+from common.ids import get_lowest_id_at
 from common.redis_client import RedisClient
+from common.tenants import remember_workspace
 from config.asgi import identify_caller
 from tests.realtime.tab import create_session_key
 
@@ -99,3 +103,25 @@ def test_anonymous_requests_of_an_address_are_refused_and_those_of_people_are_no
     mine = credentials_of(team.alice)["cookie"]
     assert ask(mine, here) == 200
     assert not identify_caller(scope(mine, address=here)).is_unidentified
+
+
+def test_FAIR1_a_request_counts_for_the_workspace_in_which_its_person_used_a_right(team):
+    mine = credentials_of(team.alice)["cookie"]
+    new = ("new", identify_caller(scope({})).key)
+    assert ask(mine) == 200
+    assert identify_caller(scope(mine)).path[:2] == (new, new)
+    # A foreign workspace in the path does not count, so nobody uses up what is others'.
+    for workspace, status in ((team.workspace, 200), (team.elsewhere, 404)):
+        path = f"/api/v1/workspaces/{workspace.id}"
+        assert Client().get(f"{path}/chats", headers=mine).status_code == status
+        assert identify_caller(scope(mine, path)).path[:2] == (new, team.workspace.id)
+
+
+def test_FAIR1_new_workspaces_of_an_address_share_a_group_and_old_ones_do_not(team):
+    mine = credentials_of(team.alice)["cookie"]
+    assert ask(mine) == 200
+    remember_workspace(team.alice.id, team.workspace.id)
+    assert identify_caller(scope(mine)).group != identify_caller(scope(mine, address="10.9.9.9")).group
+    old = get_lowest_id_at(now() - timedelta(days=2))
+    remember_workspace(team.alice.id, old)
+    assert identify_caller(scope(mine)).path == (old, old, identify_caller(scope(mine)))

@@ -11,11 +11,17 @@ import pytest
 from common.errors import LimitReached
 from server import fair_queue
 from server.bridge import Bridge
-from server.fair_queue import CpuBudget, FairQueue, HTTPCaller
+from server.fair_queue import CpuBudget, HTTPCaller, RequestQueue
 from tests.server.test_bridge import Exchange, echo
 
 ALICE, MALLORY = HTTPCaller("alice"), HTTPCaller("mallory")
 NO_BUDGET = CpuBudget(0, 0)
+
+
+def build_queue(
+    threads: int, *, budget: CpuBudget = NO_BUDGET, workspace_budget: CpuBudget = NO_BUDGET, max_waiting: int = 1_000
+) -> RequestQueue:
+    return RequestQueue(threads, budget=budget, workspace_budget=workspace_budget, max_waiting_of_group=max_waiting)
 
 
 def identify_by_header(scope: Any) -> HTTPCaller:
@@ -29,7 +35,7 @@ def build_request(caller: bytes) -> Exchange:
 Order = list[str]
 
 
-async def execute(queue: FairQueue, caller: HTTPCaller, order: Order, seconds: float = 0.0) -> None:
+async def execute(queue: RequestQueue, caller: HTTPCaller, order: Order, seconds: float = 0.0) -> None:
     async with queue.wait_for_turn(caller):
         order.append(str(caller.key))
         queue.charge(caller, seconds)
@@ -62,14 +68,14 @@ async def test_one_caller_gets_a_quarter_of_the_threads_while_another_is_served(
 
 
 async def test_a_shared_ip_address_gets_half_of_the_threads() -> None:
-    queue, caller = FairQueue(8, threads_per_caller=2, budget=NO_BUDGET), HTTPCaller("10.1.2.3", is_unidentified=True)
+    queue, caller = build_queue(8), HTTPCaller("10.1.2.3", is_unidentified=True)
     async with (
         queue.wait_for_turn(caller),
         queue.wait_for_turn(caller),
         queue.wait_for_turn(caller),
         queue.wait_for_turn(caller),
     ):
-        fifth = asyncio.create_task(queue._enter(caller))
+        fifth = asyncio.create_task(execute(queue, caller, []))
         await asyncio.sleep(0)
         assert not fifth.done()
     await fifth
@@ -77,7 +83,7 @@ async def test_a_shared_ip_address_gets_half_of_the_threads() -> None:
 
 async def test_callers_take_turns() -> None:
     order: Order = []
-    queue = FairQueue(1, threads_per_caller=1, budget=NO_BUDGET)
+    queue = build_queue(1)
     callers = [MALLORY] * 5 + [ALICE] * 2
     await asyncio.gather(*(execute(queue, caller, order) for caller in callers))
     assert order == ["mallory", "mallory", "alice", "mallory", "alice", "mallory", "mallory"]
@@ -85,7 +91,7 @@ async def test_callers_take_turns() -> None:
 
 async def test_a_caller_over_the_cpu_budget_waits_and_is_served_later() -> None:
     order: Order = []
-    queue = FairQueue(4, threads_per_caller=2, budget=CpuBudget(1.0, 0.5))
+    queue = build_queue(8, budget=CpuBudget(1.0, 0.5))
     await execute(queue, MALLORY, order, seconds=0.6)
     late = asyncio.create_task(execute(queue, MALLORY, order))
     for _ in range(20):
@@ -98,7 +104,7 @@ async def test_a_caller_over_the_cpu_budget_waits_and_is_served_later() -> None:
 async def test_a_shared_ip_address_has_no_cpu_budget() -> None:
     order: Order = []
     queue, caller = (
-        FairQueue(1, threads_per_caller=1, budget=CpuBudget(0.001, 0.1)),
+        build_queue(1, budget=CpuBudget(0.001, 0.1)),
         HTTPCaller("10.1.2.3", is_unidentified=True),
     )
     for _ in range(3):
@@ -118,18 +124,18 @@ async def test_a_request_is_charged_the_cpu_time_of_its_thread(monkeypatch: Any)
         exchange = build_request(b"alice")
         bridge = Bridge(application, threads=1, max_active=5, identify=identify_by_header)
         await bridge(exchange.scope, exchange.receive, exchange.send)
-    assert 0 < charged[0] < charged[1]
+    assert 0 < charged[0] < charged[-1]
 
 
 async def test_too_many_waiting_requests_of_one_caller_are_refused_but_not_those_of_others(monkeypatch: Any) -> None:
     monkeypatch.setattr(fair_queue, "MAX_WAITING_REQUESTS", 3)
     order: Order = []
-    queue = FairQueue(2, threads_per_caller=1, budget=NO_BUDGET)
+    queue = build_queue(2)
     async with queue.wait_for_turn(MALLORY):
         waiting = [asyncio.create_task(execute(queue, MALLORY, order)) for _ in range(3)]
         await asyncio.sleep(0)
         with pytest.raises(LimitReached):
-            await queue._enter(MALLORY)
+            await execute(queue, MALLORY, order)
         await execute(queue, ALICE, order)
         assert order == ["alice"]
     await asyncio.gather(*waiting)
@@ -138,7 +144,7 @@ async def test_too_many_waiting_requests_of_one_caller_are_refused_but_not_those
 
 async def test_a_request_cancelled_while_waiting_is_removed_from_the_queue() -> None:
     order: Order = []
-    queue = FairQueue(1, threads_per_caller=1, budget=NO_BUDGET)
+    queue = build_queue(1)
     async with queue.wait_for_turn(ALICE):
         gone = [asyncio.create_task(execute(queue, caller, order)) for caller in (ALICE, MALLORY, MALLORY)]
         await asyncio.sleep(0)
@@ -147,21 +153,96 @@ async def test_a_request_cancelled_while_waiting_is_removed_from_the_queue() -> 
         await asyncio.wait(gone[:2])
     await gone[2]
     assert order == ["mallory"]
-    assert (queue._free_threads, queue._waiting, queue._running) == (1, {}, {})
+    assert (queue.free_slots, queue.is_idle) == (1, True)
 
 
 async def test_a_request_cancelled_at_its_turn_releases_the_thread() -> None:
     order: Order = []
-    queue = FairQueue(1, threads_per_caller=1, budget=NO_BUDGET)
-    await queue._enter(ALICE)
+    queue = build_queue(1)
+    await queue.acquire(ALICE.path)
     next_one = asyncio.create_task(execute(queue, MALLORY, order))
     await asyncio.sleep(0)
-    queue._leave(ALICE)
+    queue.release(ALICE.path)
     next_one.cancel()
     await asyncio.wait([next_one])
     await execute(queue, ALICE, order)
     assert order == ["alice"]
-    assert queue._free_threads == 1
+    assert queue.free_slots == 1
+
+
+SIXTEEN = [HTTPCaller(f"mallory {number}", workspace="theirs", group="theirs") for number in range(16)]
+INNOCENT = HTTPCaller("alice", workspace="ours", group="ours")
+
+
+async def test_FAIR1_sixteen_people_of_a_workspace_get_every_second_turn_against_one_of_another() -> None:
+    order: Order = []
+    queue = build_queue(1)
+    async with queue.wait_for_turn(SIXTEEN[0]):
+        attack = [asyncio.create_task(execute(queue, caller, order)) for caller in SIXTEEN * 4]
+        await asyncio.sleep(0)
+        ours = [asyncio.create_task(execute(queue, INNOCENT, order)) for _ in range(8)]
+        await asyncio.sleep(0)
+    await asyncio.gather(*attack, *ours)
+    assert [number for number, key in enumerate(order) if key == "alice"] == list(range(1, 17, 2))
+    assert len(set(order[17:33])) == 16  # and its people take turns
+    assert queue.is_idle
+
+
+async def test_FAIR1_a_workspace_gets_half_of_the_threads_and_over_its_cpu_budget_a_quarter() -> None:
+    queue = build_queue(8, workspace_budget=CpuBudget(0.001, 1.0))
+
+    async def count_running() -> int:
+        waiting = [asyncio.create_task(execute(queue, caller, [])) for caller in SIXTEEN]
+        await asyncio.sleep(0)
+        running = 8 - queue.free_slots
+        await asyncio.gather(*waiting)
+        return running
+
+    assert await count_running() == 4
+    queue.charge(SIXTEEN[0], 2.0)
+    assert await count_running() == 2  # it is not stopped
+    queue.charge(INNOCENT, 0.1)
+    assert queue.is_idle
+
+
+async def test_FAIR1_new_workspaces_of_one_address_share_turns_and_threads() -> None:
+    """Each of sixteen new accounts has a workspace of its own, so that only their address is common."""
+    made = [HTTPCaller(f"mallory {n}", workspace=f"theirs {n}", group=("new", "10.1.2.3")) for n in range(16)]
+    order: Order = []
+    queue = build_queue(8, workspace_budget=CpuBudget(0.001, 1.0))
+    attack = [asyncio.create_task(execute(queue, caller, order)) for caller in made * 2]
+    await asyncio.sleep(0)
+    assert queue.free_slots == 2
+    await execute(queue, INNOCENT, order)
+    assert order.index("alice") <= 6
+    await asyncio.gather(*attack)
+    queue.charge(made[0], 2.0)
+    attack = [asyncio.create_task(execute(queue, caller, order)) for caller in made]
+    await asyncio.sleep(0)
+    assert queue.free_slots == 5
+    await asyncio.gather(*attack)
+
+
+async def test_one_person_in_several_workspaces_has_the_threads_of_one_person() -> None:
+    queue = build_queue(8)
+    asked = [HTTPCaller("mallory", workspace=number, group=number) for number in range(8)]
+    tasks = [asyncio.create_task(execute(queue, caller, [])) for caller in asked]
+    await asyncio.sleep(0)
+    assert queue.free_slots == 6
+    await asyncio.gather(*tasks)
+
+
+async def test_a_workspace_has_half_of_the_requests_that_may_wait() -> None:
+    queue, order = build_queue(1, max_waiting=8), []
+    async with queue.wait_for_turn(SIXTEEN[0]):
+        waiting = [asyncio.create_task(execute(queue, caller, order)) for caller in SIXTEEN[:8]]
+        await asyncio.sleep(0)
+        with pytest.raises(LimitReached):
+            await execute(queue, SIXTEEN[9], order)
+        waiting.append(asyncio.create_task(execute(queue, INNOCENT, order)))
+        await asyncio.sleep(0)
+    await asyncio.gather(*waiting)
+    assert len(order) == 9
 
 
 @pytest.mark.parametrize(("headers", "closes"), [((), False), ([(b"content-length", b"9")], True)])

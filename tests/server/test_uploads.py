@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from common.errors import Unavailable
 from server import limits
 from server.bridge import Bridge
 from server.fair_queue import HTTPCaller
@@ -76,6 +77,21 @@ async def test_unknown_callers_together_leave_room_for_others(monkeypatch):
     monkeypatch.setattr(limits, "MAX_UPLOADS_OF_UNIDENTIFIED_CALLERS", 0)
     assert (await send(make_bridge(), b"x")).status == 503
     assert (await send(make_bridge(identify=lambda scope: HTTPCaller("alice")), b"x")).status == 200
+
+
+async def test_FAIR1_the_people_of_a_workspace_leave_room_for_uploads_of_others(monkeypatch):
+    people = [HTTPCaller("mallory", workspace="theirs", group="theirs"), HTTPCaller("alice")]
+    monkeypatch.setattr(limits, "MAX_UPLOADS_OF_GROUP", 1)
+    uploads = Uploads(lambda scope: True, max_bytes=1000)
+    exchange = Exchange(b"x", path="/files")
+    async with uploads.receive(people[0], exchange.scope, exchange.receive):
+        another = HTTPCaller("oscar", workspace="theirs", group="theirs")
+        with pytest.raises(Unavailable):
+            async with uploads.receive(another, exchange.scope, exchange.receive):
+                pass
+        exchange = Exchange(b"x", path="/files")
+        async with uploads.receive(people[1], exchange.scope, exchange.receive) as body:
+            assert body.read() == b"x"
 
 
 @pytest.mark.parametrize("limit", ["UPLOAD_IDLE_SECONDS", "UPLOAD_TIMEOUT_SECONDS"])

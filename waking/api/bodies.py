@@ -5,13 +5,15 @@ from uuid import UUID
 from pydantic import Field
 
 from common.rest import Body
-from events.payloads import MAX_TEXT
 from events.rows import Row
 from waking.services.wake import Effect, RefusalReason
 
+MAX_PREVIEWED_TEXT = 20_000
+"""Characters of a text whose wakes are previewed: more than a person types. A preview is made often and costs CPU by its length."""
+
 
 class WakesBody(Body):
-    text: str = Field(max_length=MAX_TEXT)
+    text: str = Field(max_length=MAX_PREVIEWED_TEXT)
     reply_to: UUID | None = None
 
 
