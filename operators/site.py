@@ -1,5 +1,6 @@
 """The admin site of the operators: sign-in, permissions, content security policy and the first page."""
 
+import logging
 from collections.abc import Callable
 from functools import update_wrapper
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -7,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from allauth.account.adapter import get_adapter
 from allauth.core.exceptions import ImmediateHttpResponse
 from csp.decorators import csp
-from django.core.exceptions import ValidationError
+from django.contrib.admin.exceptions import DisallowedModelAdminLookup, DisallowedModelAdminToField
+from django.core.exceptions import BadRequest, ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import path
 from django.utils.translation import gettext_lazy as _
@@ -15,6 +17,7 @@ from django.views.decorators.csrf import csrf_protect
 from redis import RedisError
 
 from actors import services as actors
+from events import audit
 from events.publish import publish_rights_changed
 from operators.dashboard import get_figures
 from operators.language import choose_language, in_language_of_user
@@ -26,6 +29,9 @@ else:
     from unfold.forms import AuthenticationForm
     from unfold.sites import UnfoldAdminSite as AdminSite
 
+logger = logging.getLogger(__name__)
+
+MAX_RECORDED_LOOKUPS = 10
 
 # The theme uses Alpine, which compiles attributes and so needs `unsafe-eval`, and has inline style sheets. So this policy applies
 # to the operators' pages only (tests check both policies).
@@ -61,6 +67,15 @@ class SignInForm(AuthenticationForm):
         return self.cleaned_data
 
 
+def _record_refused_lookup(request: HttpRequest) -> None:
+    """Write one line and one audit record about an operator who has tried to filter by a hidden column. The values are left out."""
+    operator: Any = request.user
+    lookups = sorted(request.GET)[:MAX_RECORDED_LOOKUPS]
+    shortened = [lookup[:100] for lookup in lookups]
+    logger.warning("The operator %r has tried to filter %s by %r.", operator.name, request.path, shortened)
+    audit.record(operator, "admin.lookup_refused", path=request.path[:200], lookups=shortened)
+
+
 class OperatorSite(AdminSite):
     """The admin site. A signed-in user who is no operator gets 404 at all of its URLs, as if there were no admin."""
 
@@ -74,7 +89,12 @@ class OperatorSite(AdminSite):
 
         def view_for_operators(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
             self._refuse_non_operator(request)
-            return admin_view(request, *args, **kwargs)
+            try:
+                return admin_view(request, *args, **kwargs)
+            except (DisallowedModelAdminLookup, DisallowedModelAdminToField) as error:
+                # Only by guessed addresses: the pages offer no such filters.
+                _record_refused_lookup(request)
+                raise BadRequest("This page cannot be filtered like that.") from error
 
         return update_wrapper(view_for_operators, view)
 

@@ -6,6 +6,7 @@ from django.db.models import CharField, JSONField, TextField
 
 from actors.operators import Level
 from actors.services import set_access_level
+from events.models import AuditRecord
 from tests.admin.environment import MODELS, get_model_admin, sign_in_as
 from tests.people import make_operator, make_person
 
@@ -85,3 +86,21 @@ def test_a_reader_cannot_filter_by_hidden_columns(db, query):
     path = query.partition("?")[0]
     assert client.get(f"/admin/{path}").status_code == 200
     assert client.get(f"/admin/{query}").status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("path", "lookup"),
+    [
+        ("actors/actor/?password__startswith=pbkdf2", "password__startswith"),
+        ("actors/actor/?_to_field=password", "_to_field"),
+    ],
+)
+def test_a_refused_lookup_is_one_line_and_an_audit_record_with_the_name_of_the_operator(db, caplog, path, lookup):
+    operator = make_operator("Olga")
+    assert sign_in_as(operator).get(f"/admin/{path}").status_code == 400
+    [line] = [record for record in caplog.records if record.levelname in ("WARNING", "ERROR")]
+    assert (line.levelname, line.exc_info) == ("WARNING", None)
+    assert "Olga" in line.getMessage()
+    assert "pbkdf2" not in line.getMessage()
+    record = AuditRecord.objects.get(action="admin.lookup_refused")
+    assert (record.actor, record.facts) == (operator, {"path": "/admin/actors/actor/", "lookups": [lookup]})
