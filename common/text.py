@@ -5,6 +5,8 @@ import unicodedata
 from math import isfinite
 from typing import Any
 
+from pydantic_core import from_json
+
 MAX_DEPTH = 32
 """The depth to which JSON from outside may be nested, because recursive code reads and writes it."""
 
@@ -30,6 +32,33 @@ def to_storable_json(value: Any, depth: int = 0) -> Any:
     if isinstance(value, list):
         return [to_storable_json(item, depth + 1) for item in value]
     return {to_storable(key): to_storable_json(item, depth + 1) for key, item in value.items()}
+
+
+MAX_WRAPPERS = 3
+"""How many JSON strings inside each other `unwrap_json_object` reads."""
+
+
+def unwrap_json_object(text: str) -> str:
+    """Return the JSON object that a text can only mean: `{}` for an empty text or `null`, and the object of a JSON string that
+    contains one. Return any other text as it is."""
+    inner = text.strip()
+    for _ in range(MAX_WRAPPERS):
+        if inner in ("", "null"):
+            return "{}"
+        if not inner.startswith('"'):
+            break
+        try:
+            read = from_json(inner)
+        except ValueError:
+            return text
+        inner = read.strip() if isinstance(read, str) else ""
+    if not inner.startswith("{") or inner == text.strip():
+        return text
+    try:
+        from_json(inner)
+    except ValueError:
+        return text
+    return inner
 
 
 _BIDI_CONTROLS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")

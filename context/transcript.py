@@ -3,12 +3,13 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, Literal
 from uuid import UUID
 
 from events.payloads import FileKind
 from llm.context_window import DEFAULT_BUDGET, fit_blocks
-from llm.messages import Image, ToolCall, Turn
+from llm.messages import Image, ProviderFields, ToolCall, Turn
 
 INTERRUPTED = "It is not known what came of this call: the work was broken off."
 WAITING = "This call was not made yet: it waits for a person to decide."
@@ -76,6 +77,7 @@ class _AgentStep:
     step: int | None = None
     calls: list[ToolCall] = field(default_factory=list)
     results: dict[str, str] = field(default_factory=dict)
+    provider_fields: ProviderFields | None = None
 
     def list_open_calls(self) -> list[ToolCall]:
         return [call for call in self.calls if call.id not in self.results]
@@ -84,7 +86,8 @@ class _AgentStep:
         """Return the turns of this step. `closed`: add a result that says interrupted to each open call."""
         results = [(call.id, self.results.get(call.id, INTERRUPTED if closed else None)) for call in self.calls]
         turns = [Turn("tool", text, call_id=id) for id, text in results if text is not None]
-        return [Turn("assistant", self.text, calls=tuple(self.calls)), *turns]
+        answer = Turn("assistant", self.text, calls=tuple(self.calls), provider_fields=self.provider_fields)
+        return [answer, *turns]
 
 
 def build_system_text(
@@ -149,14 +152,17 @@ def build_transcript(
     trigger_id: UUID | None = None,
     can_see_images: bool = True,
     waiting_calls: Collection[str] = (),
+    provider_fields: Mapping[tuple[UUID, int], ProviderFields] = MappingProxyType({}),
 ) -> Transcript:
     """Build the conversation for a run of `agent_id`. The entries are in the order of the log, and may start anywhere in it. The
     message that the run answers (`trigger_id`) is always included; it is shortened when it is too long. `waiting_calls`: calls of
-    other runs that wait for people."""
+    other runs that wait for people. `provider_fields`: what providers attached to the agent's answers, by run and step."""
     items = _group_entries(entries, agent_id, chat, trigger_id, can_see_images=can_see_images)
     for item in items:
         if isinstance(item, _AgentStep):
             item.results |= {call.id: WAITING for call in item.list_open_calls() if call.id in waiting_calls}
+            if item.run_id is not None and item.step is not None:
+                item.provider_fields = provider_fields.get((item.run_id, item.step))
     own_steps = [
         (index, item) for index, item in enumerate(items) if isinstance(item, _AgentStep) and item.run_id == run_id
     ]

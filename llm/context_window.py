@@ -83,6 +83,7 @@ def estimate_tokens_of_turns(turns: Iterable[Turn]) -> int:
     for turn in turns:
         total += TOKENS_PER_TURN + estimate_tokens(turn.text) + TOKENS_PER_IMAGE * len(turn.images)
         total += sum(estimate_tokens(call.name) + estimate_tokens(call.arguments) for call in turn.calls)
+        total += estimate_tokens(turn.provider_fields.text) if turn.provider_fields else 0
     return total
 
 
@@ -133,7 +134,11 @@ def fit_blocks(system: str, blocks: Sequence[list[Turn]], budget: int) -> list[T
 
 
 def _shorten_block(block: list[Turn], budget: int) -> list[Turn]:
-    """Shorten the longest texts of a block, so that it fits into the budget if possible."""
+    """Shorten a block, so that it fits into the budget if possible: leave out what its provider attached, which cannot be
+    shortened, then shorten its longest texts."""
+    if estimate_tokens_of_turns(block) <= budget:
+        return block
+    block = [replace(turn, provider_fields=None) for turn in block]
     total = estimate_tokens_of_turns(block)
     if total <= budget:
         return block

@@ -1,7 +1,9 @@
 """Requests to models and their answers, the same for every adapter."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 ChunkPart = Literal["text", "thinking", "arguments"]
@@ -42,8 +44,27 @@ class Image:
 
 
 @dataclass(frozen=True)
+class ProviderFields:
+    """What a provider attached to an answer with calls, such as its thinking or signatures. It may require them in later requests.
+
+    `origin`: the server and model that sent them (`build_origin`); no other gets them. `message`: the fields of the answer;
+    `calls`: those of each call, among them `id`, the id that the provider gave it.
+    """
+
+    origin: str
+    message: dict[str, Any] = field(default_factory=dict)
+    calls: list[dict[str, Any]] = field(default_factory=list)
+
+    @cached_property
+    def text(self) -> str:
+        """The fields as one text, from which their tokens are estimated."""
+        return json.dumps([self.message, self.calls], ensure_ascii=False)
+
+
+@dataclass(frozen=True)
 class Turn:
-    """One message of a conversation in OpenAI's chat format. Only a user's message has images.
+    """One message of a conversation in OpenAI's chat format. Only a user's message has images; only an assistant's message with
+    calls has `provider_fields`.
 
     `is_trigger`: the run answers this message, so it is never left out. This is not sent to the model.
     """
@@ -54,6 +75,7 @@ class Turn:
     call_id: str | None = None
     is_trigger: bool = False
     images: tuple[Image, ...] = ()
+    provider_fields: ProviderFields | None = None
 
 
 @dataclass(frozen=True)
@@ -100,3 +122,4 @@ class Answer:
     seconds: float = 0.0
     tries: int = 1
     cut_at_tokens: int | None = None
+    provider_fields: ProviderFields | None = None

@@ -52,6 +52,11 @@ class Endpoint:
     price: SetPrice | None = None
 
 
+def build_origin(endpoint: Endpoint, model: str) -> str:
+    """Return the name of a model of an endpoint, for `ProviderFields`: the same for every key."""
+    return f"{endpoint.provider} {endpoint.api_base or ''} {model}"
+
+
 @dataclass(frozen=True)
 class Timeouts:
     """In seconds: until the first chunk, between two chunks, and for the whole request (RUN10)."""

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from operator import itemgetter
 
 from llm.protocol import LLMError, Timeouts
 
@@ -17,7 +18,7 @@ class RequestTimer:
     """Limits the time of one request. What the reader does between chunks counts for the limit of the whole request only.
 
     `expire` is called once when a limit is exceeded; it must make the pending read fail. `get_error()` then returns the error to
-    raise: null if the answer was complete and only the end of the stream was missing.
+    raise: null if the answer counts as complete and only the end of the stream was missing (`is_complete`).
     """
 
     def __init__(self, timeouts: Timeouts, expire: Callable[[], None], *, started: float) -> None:
@@ -28,8 +29,10 @@ class RequestTimer:
         self._since = self._started
         self._limit = timeouts.first
         self._tail: float | None = None
+        self._goes_on_after_finish = False
         self._waiting = True
         self._exceeded: str | None = None
+        self.is_complete = False
         self._timer: asyncio.TimerHandle | None = None
         self.first_token_s: float | None = None
         self._start_timer()
@@ -55,12 +58,15 @@ class RequestTimer:
             self._since = self._loop.time()
 
     def resume_for_tail(self, seconds: float) -> None:
-        """Start the clock after a complete answer: the server has so many seconds to report the usage and to end the stream."""
+        """Start the clock after a finish reason: the server has so many seconds for the next chunk, or to report the usage and to
+        end the stream. Then the answer counts as complete. A read that brings no chunk does not extend the time."""
+        if self._waiting and self._tail == seconds:
+            return
+        self._goes_on_after_finish |= self._tail is not None and not self._waiting
         self._waiting = True
-        if self._tail != seconds:
-            self._tail = seconds
-            self._since = self._loop.time()
-            self._restart_timer()
+        self._tail = seconds
+        self._since = self._loop.time()
+        self._restart_timer()
 
     def stop(self) -> None:
         """Cancel the timer."""
@@ -73,10 +79,15 @@ class RequestTimer:
 
     def _get_next_deadline(self) -> tuple[float, str | None]:
         """Return the time of the next limit and its error code; the code is null after a complete answer."""
+        limits: list[tuple[float, str | None]] = []
         if self._tail is not None:
-            return self._since + self._tail, None
-        code = "timeout_first" if self.first_token_s is None else "timeout_idle"
-        return min((self._since + self._limit, code), (self._started + self._timeouts.total, "timeout_total"))
+            limits.append((self._since + self._tail, None))
+        else:
+            code = "timeout_first" if self.first_token_s is None else "timeout_idle"
+            limits.append((self._since + self._limit, code))
+        if self._tail is None or self._goes_on_after_finish:
+            limits.append((self._started + self._timeouts.total, "timeout_total"))
+        return min(limits, key=itemgetter(0))
 
     def _restart_timer(self) -> None:
         self.stop()
@@ -92,7 +103,7 @@ class RequestTimer:
         elif self._loop.time() < when - 0.001:
             self._start_timer()
         else:
-            self._exceeded = code
+            self._exceeded, self.is_complete = code, code is None
             self._expire()
 
 

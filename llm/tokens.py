@@ -31,5 +31,7 @@ def _list_texts(request: ModelRequest) -> Iterable[str]:
         yield turn.text
         for call in turn.calls:
             yield f"{call.name}{call.arguments}"
+        if turn.provider_fields:
+            yield turn.provider_fields.text
     for tool in request.tools:
         yield format_tool(tool)

@@ -187,6 +187,13 @@ MESSAGES_OF_RUN: PreparedQuery[Message] = PreparedQuery(
 CALLS_OF_RUN: PreparedQuery[Message] = PreparedQuery(
     lambda run_id: Message.objects.filter(run_id=run_id, type="TOOL_CALL").order_by("seq").values_list("payload"), UUID
 )
+PROVIDER_FIELDS: PreparedQuery[Step] = PreparedQuery(
+    lambda run_ids: Step.objects.filter(
+        is_any_of("run", run_ids), kind="llm", result__has_key="provider_fields"
+    ).values_list("run", "number", "result"),
+    list[UUID],
+)
+"""The answers of these runs to which providers attached something: run, step, and the step's result."""
 TOOL_STEPS = PreparedQuery(lambda run_id: Step.objects.filter(run=run_id, kind="tool"), UUID)
 
 

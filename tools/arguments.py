@@ -17,7 +17,7 @@ from pydantic_core import from_json
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 
-from common.text import to_storable_json
+from common.text import to_storable_json, unwrap_json_object
 from tools.interface import MAX_ARGUMENT_CHARACTERS, MAX_PROBLEMS, InvalidArguments, ToolError
 
 MAX_KEYWORDS_CHECKED = 50_000
@@ -85,7 +85,7 @@ def parse_arguments(schema: dict[str, Any], arguments: str) -> dict[str, Any]:
             f"The arguments are too long: more than {MAX_ARGUMENT_CHARACTERS:,} characters. The call was not made."
         )
     try:
-        value = to_storable_json(from_json(arguments.strip() or "{}"))
+        value = to_storable_json(from_json(unwrap_json_object(arguments)))
     except ValueError as error:
         raise ToolError("The call was not made, because its arguments are no JSON.") from error
     if not isinstance(value, dict):

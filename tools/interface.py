@@ -10,7 +10,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from common.text import to_storable
+from common.text import to_storable, unwrap_json_object
 from events.payloads import Question, ToolData
 from events.rows import Policy, ToolEffect
 
@@ -214,13 +214,14 @@ class Tool:
         return deepcopy(_build_schema(self.Data)) if self.Data else None
 
     def parse_arguments(self, arguments: str) -> Any:
-        """Validate arguments as JSON; an empty text counts as `{}`. Raises `ToolError` with the problems, for the model."""
+        """Validate arguments as the JSON object that they can only mean (`unwrap_json_object`). Raises `ToolError` with the
+        problems, for the model."""
         if len(arguments) > MAX_ARGUMENT_CHARACTERS:
             raise ToolError(
                 f"The arguments are too long: more than {MAX_ARGUMENT_CHARACTERS:,} characters. The call was not made."
             )
         try:
-            return self.Args.model_validate_json(arguments.strip() or "{}", strict=True)
+            return self.Args.model_validate_json(unwrap_json_object(arguments).strip(), strict=True)
         except ValidationError as error:
             found = error.errors(include_url=False)
             # Each problem once: the items of a list may have the same one.

@@ -1,19 +1,30 @@
 """Assemble an answer from the chunks of a stream: text, thinking, and tool calls, whose parts may arrive in any order."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from events.payloads import MAX_TEXT
-from llm.messages import Chunk, ToolCall
+from llm.messages import Chunk, ProviderFields, ToolCall
+from llm.protocol import LLMError
 
 MAX_CALLS_OF_ANSWER = 16
 """Calls of one answer that are made. One more is kept, so that the model reads that it was refused; others are dropped."""
 MAX_ARGUMENT_CHARACTERS = 1024 * 1024
 """Characters of the arguments of all calls of one answer."""
+MAX_FIELD_CHARACTERS = 1024 * 1024
+"""Characters of the fields of one answer that its provider may require later, as JSON."""
 MAX_PARSE_ATTEMPTS = 32
 """How often the arguments of a call are parsed to find out whether they are complete."""
+
+_BROKEN_OFF = re.compile(r"abort|cancel|error|fail|insufficient|interrupt|malformed|overload|time_?out")
+"""Finish reasons of answers that are not complete, such as `error`, `abort` or `insufficient_system_resource`."""
+_CALL_KEYS = frozenset({"index", "id", "type", "function"})
+_FUNCTION_KEYS = frozenset({"name", "arguments"})
+_PARTIAL_TEXTS = ("text", "summary", "thinking")
+"""The fields of an item of thinking that arrive in parts."""
 
 
 class CharacterBudget:
@@ -46,7 +57,9 @@ class _CallBuilder:
     name: str = ""
     parts: list[str] = field(default_factory=list)
     ends_with_brace: bool = False
+    is_named_again: bool = False
     parse_attempts: int = 0
+    fields: dict[str, Any] = field(default_factory=dict)
 
     def add_arguments(self, part: str) -> None:
         """Add the next part of the arguments, which may be empty or blank."""
@@ -79,7 +92,8 @@ class Assembly:
         self._text: list[str] = []
         self._thinking: list[str] = []
         self._call_builders: list[_CallBuilder] = []
-        self._sizes = {"text": 0, "thinking": 0, "arguments": 0}
+        self._message_fields: dict[str, Any] = {}
+        self._sizes = {"text": 0, "thinking": 0, "arguments": 0, "fields": 0}
         self._consumed = 0
 
     @property
@@ -107,9 +121,7 @@ class Assembly:
         arguments = function.get("arguments")
         if not isinstance(arguments, str):  # some servers send an object instead of its text
             arguments = "" if arguments is None else json.dumps(arguments, ensure_ascii=False)
-        position, is_new = self._find_or_add_call(
-            delta.get("index"), str(delta.get("id") or ""), begins=bool(name and arguments)
-        )
+        position, is_new = self._find_or_add_call(delta.get("index"), str(delta.get("id") or ""), name, arguments)
         if position is None:
             return None
         arguments = self._cut_to_limit("arguments", arguments, MAX_ARGUMENT_CHARACTERS)
@@ -118,9 +130,34 @@ class Assembly:
         begins_or_is_named = is_new or bool(name and not builder.name)
         builder.name = builder.name or name
         builder.add_arguments(arguments)
+        fields = {name: value for name, value in delta.items() if name not in _CALL_KEYS}
+        if of_function := {name: value for name, value in function.items() if name not in _FUNCTION_KEYS}:
+            fields["function"] = of_function
+        self._add_fields(builder.fields, fields)
         if not begins_or_is_named and not arguments:
             return None
         return Chunk("arguments", arguments, index=position, name=builder.name if begins_or_is_named else None)
+
+    def add_message_fields(self, fields: Mapping[str, Any]) -> None:
+        """Add fields of the answer that its provider may require later. Lists, and the texts of their items, arrive in parts."""
+        self._add_fields(self._message_fields, fields)
+
+    def _add_fields(self, target: dict[str, Any], fields: Mapping[str, Any]) -> None:
+        fields = {name: value for name, value in fields.items() if value not in (None, "", [], {})}
+        if not fields:
+            return
+        text = json.dumps(fields, ensure_ascii=False)
+        if len(self._cut_to_limit("fields", text, MAX_FIELD_CHARACTERS)) == len(text):
+            _merge_fields(target, fields)
+
+    def build_provider_fields(self, origin: str) -> ProviderFields | None:
+        """Return what the provider attached to the answer, or null if it attached nothing, or if the answer makes no call: then no
+        request follows. `origin`: the model that answered."""
+        calls = [
+            ({"id": builder.provider_id} if builder.provider_id else {}) | builder.fields
+            for builder in self._call_builders
+        ]
+        return ProviderFields(origin, self._message_fields, calls) if self._message_fields or any(calls) else None
 
     def build_calls(self) -> tuple[ToolCall, ...]:
         """Return the calls in the order in which they began. `id` is empty: `runs/runtime/loop.py` sets it."""
@@ -136,24 +173,31 @@ class Assembly:
         )
 
     def _find_or_add_call(
-        self, provider_index: int | None, provider_id: str, *, begins: bool
+        self, provider_index: int | None, provider_id: str, name: str, arguments: str
     ) -> tuple[int | None, bool]:
         """Return the position of the call that a delta belongs to, and whether the call is new. The position is null for a call
-        beyond the maximum. `begins`: the delta has a name and arguments.
+        beyond the maximum.
 
-        Neither the index nor the id is reliable: some servers send index 0 for every call, empty or repeated ids, or no index.
+        Neither the index nor the id is reliable: some servers send index 0 for every call, no index, empty or repeated ids, or a
+        new id in each delta. So a delta without a name continues a call of its index, whatever its id is.
         """
-        for position in reversed(range(len(self._call_builders))):
+        same_index = [
+            position
+            for position, builder in enumerate(self._call_builders)
+            if provider_index is None or builder.provider_index in (None, provider_index)
+        ]
+        same_id = [position for position in same_index if self._call_builders[position].provider_id == provider_id]
+        begins_with = name
+        if same_index:
+            position = same_id[-1] if provider_id and same_id else same_index[-1]
             builder = self._call_builders[position]
-            if not _is_same_call(builder, provider_index, provider_id):
-                continue
-            if begins and not provider_id and builder.has_complete_arguments():
-                break  # a name after complete arguments begins the next call, with the same index
-            builder.provider_id = builder.provider_id or provider_id
-            return position, False
+            if not _begins_next_call(builder, provider_id, name, arguments):
+                builder.provider_id = builder.provider_id or provider_id
+                return position, False
+            begins_with = name or builder.name
         if len(self._call_builders) > MAX_CALLS_OF_ANSWER:
             return None, False
-        self._call_builders.append(_CallBuilder(provider_index, provider_id))
+        self._call_builders.append(_CallBuilder(provider_index, provider_id, begins_with))
         return len(self._call_builders) - 1, True
 
     def _cut_to_limit(self, part: str, text: str, limit: int) -> str:
@@ -176,16 +220,72 @@ class Assembly:
         self._consumed = 0
 
 
-def _is_same_call(builder: _CallBuilder, provider_index: int | None, provider_id: str) -> bool:
-    if provider_id and builder.provider_id and provider_id != builder.provider_id:
+def _merge_fields(target: dict[str, Any], fields: Mapping[str, Any]) -> None:
+    """Add fields to those that arrived before: objects are merged, lists joined, other values replaced."""
+    for name, value in fields.items():
+        present = target.get(name)
+        if isinstance(value, dict) and isinstance(present, dict):
+            _merge_fields(present, value)
+        elif isinstance(value, list) and isinstance(present, list):
+            for item in value:
+                _append_item(present, item)
+        elif isinstance(value, list):
+            target[name] = []
+            for item in value:
+                _append_item(target[name], item)
+        elif value is not None:
+            target[name] = value
+
+
+def _append_item(items: list[Any], item: Any) -> None:
+    """Append an item of thinking to a list, or the next part of its last item, which a signature completes."""
+    last: Any = items[-1] if items else None
+    is_next_part = (
+        isinstance(item, dict)
+        and isinstance(last, dict)
+        and (item.get("type"), item.get("index")) == (last.get("type"), last.get("index"))
+        and not last.get("signature")
+        and any(name in item for name in _PARTIAL_TEXTS)
+    )
+    if not is_next_part:
+        items.append(dict(item) if isinstance(item, dict) else item)
+        return
+    for name, value in item.items():
+        if name in _PARTIAL_TEXTS and isinstance(value, str):
+            last[name] = f"{last.get(name) or ''}{value}"
+        elif value is not None:
+            last[name] = value
+
+
+def _begins_next_call(builder: _CallBuilder, provider_id: str, name: str, arguments: str) -> bool:
+    """Return whether a delta is the first one of the call after `builder`'s, although it has the same index: it has a name after
+    complete arguments. Some servers repeat the name in each delta of a call."""
+    if not builder.name:
         return False
-    return provider_index is None or builder.provider_index is None or provider_index == builder.provider_index
+    if not name:
+        return builder.is_named_again and bool(arguments.strip()) and builder.has_complete_arguments()
+    has_other_id = bool(provider_id and builder.provider_id) and provider_id != builder.provider_id
+    if has_other_id and name != builder.name:
+        return True
+    if not builder.has_complete_arguments():
+        return False
+    # The same name without arguments may be a repetition, or the next call, whose arguments follow without a name.
+    builder.is_named_again = True
+    return has_other_id or name != builder.name or bool(arguments.strip())
 
 
 def normalize_finish(finish: str, *, has_calls: bool) -> str:
-    """Return the finish reason of an `Answer` for that of the provider."""
+    """Return the finish reason of an `Answer` for that of the provider. Raises `LLMError` (`cut`) for an answer that its server has
+    broken off."""
+    if _BROKEN_OFF.search(finish.lower()):
+        raise build_cut_error()
     if finish in ("length", "content_filter"):
         return finish
-    if finish == "max_tokens":
+    if finish in ("max_tokens", "model_length"):
         return "length"
     return "tool_calls" if has_calls else "stop"
+
+
+def build_cut_error() -> LLMError:
+    """Return the error of an answer that is not complete."""
+    return LLMError("cut", "The model's answer broke off before its end.", retryable=True)

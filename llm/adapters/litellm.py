@@ -16,12 +16,12 @@ from typing import Any
 from common.egress import HostRefused
 from common.errors import Invalid
 from common.providers import get_provider
-from llm.adapters.assembly import Assembly, normalize_finish
+from llm.adapters.assembly import Assembly, build_cut_error, normalize_finish
 from llm.adapters.openai_format import build_messages, build_tools
 from llm.errors import build_exception_error, iter_causes
 from llm.messages import Answer, Chunk, ModelRequest
 from llm.prices import build_usage
-from llm.protocol import Endpoint, LLMError, Timeouts
+from llm.protocol import Endpoint, LLMError, Timeouts, build_origin
 from llm.timeouts import Deadlines
 
 CLOSE_SECONDS = 2.0
@@ -81,7 +81,7 @@ class LiteLLMAdapter:
         if request.tools:
             parameters["tools"] = deepcopy(build_tools(request))  # litellm changes them
         return parameters | {
-            "messages": build_messages(request),
+            "messages": _build_messages(request, self._build_origin(request)),
             "client": _build_client(any_host=self._endpoint.paid_by == "system"),
             "stream": True,
             "stream_options": {"include_usage": True},
@@ -143,11 +143,14 @@ class LiteLLMAdapter:
         usage: Mapping[str, Any] | None,
         deadlines: Deadlines,
     ) -> Answer:
-        # Not the reason in the events: litellm adds a "stop" to a stream that broke off.
-        finish = "length" if assembly.is_too_long else stream.received_finish_reason
+        # Not the reason in the events: litellm adds a "stop" to a stream that broke off. The second one is the reason in an event
+        # with text or a call, as Gemini sends it.
+        reported = stream.received_finish_reason or stream.intermittent_finish_reason
+        finish = "length" if assembly.is_too_long else reported
         if finish is None:
-            raise LLMError("cut", "The model's answer broke off before its end.", retryable=True)
+            raise build_cut_error()
         calls = assembly.build_calls()
+        origin = self._build_origin(request)
         return Answer(
             text=assembly.text,
             thinking=assembly.thinking,
@@ -157,7 +160,11 @@ class LiteLLMAdapter:
             model=request.model,
             first_token_s=deadlines.first_token_s,
             seconds=deadlines.seconds,
+            provider_fields=assembly.build_provider_fields(origin) if calls else None,
         )
+
+    def _build_origin(self, request: ModelRequest) -> str:
+        return build_origin(self._endpoint, request.model)
 
 
 @cache
@@ -187,6 +194,15 @@ def _build_client(*, any_host: bool) -> Any:
     return AsyncHTTPHandler(transport=GuardedTransport(any_host=any_host), follow_redirects=False)
 
 
+def _build_messages(request: ModelRequest, origin: str) -> list[dict[str, Any]]:
+    """Return the turns as messages. litellm expects the signatures of an answer in a field of their own."""
+    messages = build_messages(request, origin)
+    for message in messages:
+        if signatures := message.pop("thought_signatures", None):
+            message["provider_specific_fields"] = {"thought_signatures": signatures}
+    return messages
+
+
 def _read_chunks(assembly: Assembly, event: Any) -> list[Chunk]:
     if not event.choices:
         return []
@@ -194,6 +210,14 @@ def _read_chunks(assembly: Assembly, event: Any) -> list[Chunk]:
     chunks: list[Chunk | None] = []
     if thinking := getattr(delta, "reasoning_content", None):
         chunks.append(assembly.add_thinking(thinking))
+    # Anthropic and Bedrock sign their thinking, Gemini its parts; litellm sends both back.
+    fields = getattr(delta, "provider_specific_fields", None) or {}
+    assembly.add_message_fields(
+        {
+            "thinking_blocks": getattr(delta, "thinking_blocks", None),
+            "thought_signatures": fields.get("thought_signatures"),
+        }
+    )
     if delta.content:
         chunks.append(assembly.add_text(delta.content))
     for call in delta.tool_calls or ():

@@ -21,17 +21,17 @@ from common.egress import (
     read_capped,
 )
 from common.providers import get_provider
-from llm.adapters.assembly import normalize_finish
-from llm.adapters.openai_format import build_messages, build_tools
+from llm.adapters.assembly import build_cut_error, normalize_finish
+from llm.adapters.openai_format import THINKING_FIELD, build_messages, build_tools
 from llm.adapters.openai_stream import OpenAIStream
 from llm.errors import build_status_error, redact
 from llm.messages import Answer, Chunk, ModelRequest
 from llm.prices import build_usage
-from llm.protocol import Endpoint, LLMError, Timeouts
+from llm.protocol import Endpoint, LLMError, Timeouts, build_origin
 from llm.timeouts import RequestTimer, build_timeout_error
 
 SECONDS_AFTER_FINISH = 2.0
-"""Seconds that a server has after the complete answer to report its usage."""
+"""Seconds without text or a call, after a finish reason, after which the answer is complete, although its stream has not ended."""
 SECONDS_AFTER_DONE = 0.1
 """Seconds that a server has after `[DONE]` to end the stream, so that the connection can be reused."""
 MAX_ERROR_BODY = 64 * 1024
@@ -39,6 +39,8 @@ _OWN_FIELDS = frozenset({"model", "messages", "tools", "stream", "stream_options
 
 _without_usage: set[str] = set()
 """Base URLs of servers that refused `stream_options`."""
+_requiring_thinking: set[str] = set()
+"""The models (`build_origin`) that send their thinking, or refused an assistant message with calls and without thinking."""
 
 
 def get_base_url(endpoint: Endpoint) -> str:
@@ -90,16 +92,22 @@ class OpenAIAdapter:
         stream = OpenAIStream(self._endpoint.key)
         timer = RequestTimer(self._timeouts, response.close, started=started)
         try:
-            data = b" "
+            data, last_part = b" ", "thinking"
             while data and not stream.assembly.is_too_long:
                 data = await self._read_bytes(response, stream, timer)
                 for chunk in stream.read_bytes(data) if data else stream.finish():
                     timer.pause()
+                    last_part = chunk.part
                     yield chunk
-                if stream.assembly.finish is None:
+                if stream.done:
+                    timer.resume_for_tail(SECONDS_AFTER_DONE)
+                elif stream.assembly.finish is None:
                     timer.resume()
                 else:
-                    timer.resume_for_tail(SECONDS_AFTER_DONE if stream.done else SECONDS_AFTER_FINISH)
+                    # After thinking, the text is still to come.
+                    timer.resume_for_tail(self._timeouts.idle if last_part == "thinking" else SECONDS_AFTER_FINISH)
+            if stream.thinking_field == THINKING_FIELD:
+                _requiring_thinking.add(build_origin(self._endpoint, request.model))
             yield self._build_answer(request, stream, timer)
         except LLMError as error:
             error.partial_text, error.partial_thinking = stream.assembly.text, stream.assembly.thinking
@@ -121,7 +129,7 @@ class OpenAIAdapter:
         }
         if "max_tokens" in body:
             body[self._provider.max_tokens_parameter] = body.pop("max_tokens")
-        body |= {"model": request.model, "messages": build_messages(request), "stream": True}
+        body |= {"model": request.model, "messages": self._build_messages(request), "stream": True}
         if self._base not in _without_usage:
             body["stream_options"] = {"include_usage": True}
         if request.tools:
@@ -133,7 +141,15 @@ class OpenAIAdapter:
         if error.code == "bad_request" and self._base not in _without_usage and "stream_options" in error.message:
             _without_usage.add(self._base)
             return await self._open_stream(request)
+        origin = build_origin(self._endpoint, request.model)
+        if error.code == "bad_request" and THINKING_FIELD in error.message and origin not in _requiring_thinking:
+            _requiring_thinking.add(origin)
+            return await self._open_stream(request)
         raise error
+
+    def _build_messages(self, request: ModelRequest) -> list[dict[str, Any]]:
+        origin = build_origin(self._endpoint, request.model)
+        return build_messages(request, origin, requires_thinking=origin in _requiring_thinking)
 
     async def _post(self, target: Target, body: dict[str, Any]) -> aiohttp.ClientResponse:
         key = self._endpoint.key
@@ -169,15 +185,18 @@ class OpenAIAdapter:
         except (aiohttp.ClientError, OSError) as error:
             if timeout := timer.get_error():
                 raise timeout from None
-            if stream.assembly.finish is None:
-                raise _build_cut_error() from error
-            return b""  # the connection broke after the complete answer
+            is_open = stream.assembly.finish is None or stream.goes_on_after_finish
+            if is_open and not stream.done and not timer.is_complete:
+                raise build_cut_error() from error
+            return b""  # the connection broke, or was closed by the timer, after the complete answer
 
     def _build_answer(self, request: ModelRequest, stream: OpenAIStream, timer: RequestTimer) -> Answer:
         assembly = stream.assembly
         finish = "length" if assembly.is_too_long else assembly.finish
+        if finish is None and stream.done:
+            finish = "stop"  # some servers send no reason
         if finish is None:
-            raise _build_cut_error()
+            raise build_cut_error()
         calls = assembly.build_calls()
         return Answer(
             text=assembly.text,
@@ -188,8 +207,7 @@ class OpenAIAdapter:
             model=stream.model or request.model,
             first_token_s=timer.first_token_s,
             seconds=timer.seconds,
+            provider_fields=stream.build_provider_fields(build_origin(self._endpoint, request.model))
+            if calls
+            else None,
         )
-
-
-def _build_cut_error() -> LLMError:
-    return LLMError("cut", "The model's answer broke off before its end.", retryable=True)

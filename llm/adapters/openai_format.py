@@ -3,17 +3,37 @@
 import json
 import re
 from base64 import b64encode
+from collections.abc import Mapping
+from itertools import chain, count
 from typing import Any
 
-from llm.messages import ModelRequest, ToolCall, Turn
+from common.text import unwrap_json_object
+from llm.messages import ModelRequest, ProviderFields, ToolCall, Turn
 
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_-]")
 
 
-def build_messages(request: ModelRequest) -> list[dict[str, Any]]:
-    """Return the turns as messages. Calls get ids of nine letters and digits, which every provider accepts."""
+THINKING_FIELD = "reasoning_content"
+"""The field of an assistant message with the thinking. Some servers require it in every message with calls."""
+
+
+def build_messages(request: ModelRequest, origin: str = "", *, requires_thinking: bool = False) -> list[dict[str, Any]]:
+    """Return the turns as messages, with what the model of that `origin` attached to its answers.
+
+    Other calls get ids of nine letters and digits, which every provider accepts. `requires_thinking`: each message with calls gets
+    the `THINKING_FIELD`. So it does if the model has sent this field before.
+    """
+    fields = [
+        turn.provider_fields if turn.provider_fields and turn.provider_fields.origin == origin else None
+        for turn in request.turns
+    ]
     ids: dict[str, str] = {}
-    return [_build_message(turn, ids) for turn in request.turns]
+    messages = [_build_message(turn, own, ids) for turn, own in zip(request.turns, fields, strict=True)]
+    if requires_thinking or any(own and THINKING_FIELD in own.message for own in fields):
+        for message in messages:
+            if "tool_calls" in message:
+                message.setdefault(THINKING_FIELD, "")
+    return messages
 
 
 def build_tools(request: ModelRequest) -> list[dict[str, Any]]:
@@ -27,12 +47,15 @@ def build_tools(request: ModelRequest) -> list[dict[str, Any]]:
     ]
 
 
-def _build_message(turn: Turn, ids: dict[str, str]) -> dict[str, Any]:
+def _build_message(turn: Turn, fields: ProviderFields | None, ids: dict[str, str]) -> dict[str, Any]:
+    """Return one message. `ids`: the ids of the calls so far, by our own."""
     if turn.role == "tool":
-        return {"role": "tool", "tool_call_id": _get_provider_call_id(turn.call_id or "", ids), "content": turn.text}
+        return {"role": "tool", "tool_call_id": _choose_call_id(turn.call_id or "", ids), "content": turn.text}
     if turn.calls:
-        calls = [_build_call(call, ids) for call in turn.calls]
-        return {"role": "assistant", "content": turn.text or None, "tool_calls": calls}
+        of_calls = fields.calls if fields and len(fields.calls) == len(turn.calls) else [{} for _ in turn.calls]
+        calls = [_build_call(call, own, ids) for call, own in zip(turn.calls, of_calls, strict=True)]
+        message = {"role": "assistant", "content": turn.text or None, "tool_calls": calls}
+        return (fields.message if fields else {}) | message
     if turn.images:
         urls = [f"data:{image.content_type};base64,{b64encode(image.data).decode()}" for image in turn.images]
         images = [{"type": "image_url", "image_url": {"url": url}} for url in urls]
@@ -40,22 +63,32 @@ def _build_message(turn: Turn, ids: dict[str, str]) -> dict[str, Any]:
     return {"role": turn.role, "content": turn.text}
 
 
-def _build_call(call: ToolCall, ids: dict[str, str]) -> dict[str, Any]:
+def _build_call(call: ToolCall, fields: Mapping[str, Any], ids: dict[str, str]) -> dict[str, Any]:
     name = _NOT_IN_A_NAME.sub("_", call.name)[:64] or "unnamed"
     function = {"name": name, "arguments": _ensure_json_object(call.arguments)}
-    return {"id": _get_provider_call_id(call.id, ids), "type": "function", "function": function}
+    return {
+        **fields,
+        "id": _choose_call_id(call.id, ids, fields.get("id", "")),
+        "type": "function",
+        "function": fields.get("function", {}) | function,
+    }
 
 
-def _get_provider_call_id(own_id: str, ids: dict[str, str]) -> str:
-    return ids.setdefault(own_id, f"call{len(ids):05d}")
+def _choose_call_id(own_id: str, ids: dict[str, str], provider_id: str = "") -> str:
+    """Return the id by which a request names a call: that of its provider, unless it has named another call so, else a new one."""
+    if own_id not in ids:
+        names = chain([provider_id] if provider_id else [], (f"call{number:05d}" for number in count(len(ids))))
+        ids[own_id] = next(name for name in names if name not in ids.values())
+    return ids[own_id]
 
 
 def _ensure_json_object(arguments: str) -> str:
     """Return the arguments if they are a JSON object, else an object that quotes them. Providers refuse anything else."""
+    arguments = unwrap_json_object(arguments)
     try:
-        read = json.loads(arguments or "{}")
+        read = json.loads(arguments)
     except ValueError:
         read = None
     if isinstance(read, dict):
-        return arguments or "{}"
+        return arguments
     return json.dumps({"unreadable": arguments[:2000]}, ensure_ascii=False)

@@ -1,6 +1,7 @@
 """Parse the body of an OpenAI response into chunks."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from pydantic_core import from_json
@@ -8,7 +9,7 @@ from pydantic_core import from_json
 from common.secrets import Secret
 from llm.adapters.assembly import Assembly
 from llm.errors import build_stream_error
-from llm.messages import Chunk
+from llm.messages import Chunk, ProviderFields
 from llm.protocol import LLMError
 
 MAX_LINE_BYTES = 256 * 1024
@@ -20,6 +21,10 @@ MAX_DOCUMENT_BYTES = 4 * 1024 * 1024
 class OpenAIStream:
     """Parses a body that arrives in parts of any size. `done` is set after `[DONE]`; `usage` and `model` are those of the server.
 
+    `assembly.finish` is the last finish reason. `goes_on_after_finish`: text or a call came after a finish reason. Some servers
+    send a reason in every event, so a reason alone does not end the answer. `thinking_field`: the field that has brought the
+    thinking.
+
     A server that does not stream sends one JSON document. It is recognised by its first character, because the headers are
     sometimes wrong.
     """
@@ -27,8 +32,10 @@ class OpenAIStream:
     def __init__(self, key: Secret) -> None:
         self.assembly = Assembly()
         self.done = False
+        self.goes_on_after_finish = False
         self.usage: Mapping[str, Any] | None = None
         self.model = ""
+        self.thinking_field = ""
         self._key = key
         self._is_document: bool | None = None
         self._buffer_parts: list[bytes] = []
@@ -72,6 +79,8 @@ class OpenAIStream:
             # The line is incomplete because the answer broke off. The missing `finish_reason` reports that.
             if error.code != "garbled":
                 raise
+            if self.goes_on_after_finish:
+                self.assembly.finish = None
 
     def _read_document(self, body: bytes) -> Iterator[Chunk]:
         read = self._parse(body)
@@ -93,14 +102,22 @@ class OpenAIStream:
             choice = choices[0]
             delta = choice.get("delta")
             if delta:
-                yield from self._read_delta(delta)
+                is_finished = self.assembly.finish is not None
+                for chunk in self._read_delta(delta):
+                    self.goes_on_after_finish |= is_finished and chunk.part != "thinking"
+                    yield chunk
             if finish := choice.get("finish_reason"):
                 self.assembly.finish = finish
         self._save_usage(event)
 
     def _read_delta(self, delta: Mapping[str, Any]) -> Iterator[Chunk]:
-        if thinking := delta.get("reasoning_content") or delta.get("reasoning"):
-            yield self.assembly.add_thinking(str(thinking))
+        for name in ("reasoning_content", "reasoning"):
+            if thinking := delta.get(name):
+                self.thinking_field = name
+                yield self.assembly.add_thinking(str(thinking))
+                break
+        if details := delta.get("reasoning_details"):
+            self.assembly.add_message_fields({"reasoning_details": list(details)})
         if content := delta.get("content"):
             if not isinstance(content, str):  # some servers send it in parts
                 content = "".join(str(part.get("text", "")) for part in content if isinstance(part, Mapping))
@@ -108,6 +125,14 @@ class OpenAIStream:
         for call in delta.get("tool_calls") or ():
             if chunk := self.assembly.add_call(call):
                 yield chunk
+
+    def build_provider_fields(self, origin: str) -> ProviderFields | None:
+        """Return what the server attached to the answer, with its thinking, or null."""
+        fields = self.assembly.build_provider_fields(origin)
+        if not self.thinking_field or (fields and "reasoning_details" in fields.message):
+            return fields
+        thinking = {self.thinking_field: self.assembly.thinking}
+        return replace(fields, message=fields.message | thinking) if fields else ProviderFields(origin, thinking)
 
     def _save_usage(self, event: Mapping[str, Any]) -> None:
         if usage := event.get("usage"):

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -283,6 +283,9 @@ def _build_lease_end(seconds: float) -> Combinable:
 def add_llm_step(update: RowUpdate[Run], event: ModelAnswered, model: ResolvedModel) -> None:
     """Insert the step and the ledger entry of an answer; set the usage and the id of the next message on the run."""
     record_llm_call(update, model, event.answer)
+    result: dict[str, Any] = {"message_id": str(event.step.message_id), "finish": event.answer.finish}
+    if event.answer.provider_fields is not None:
+        result["provider_fields"] = asdict(event.answer.provider_fields)
     row = Step(
         run=update.row,
         number=event.step.number,
@@ -290,7 +293,7 @@ def add_llm_step(update: RowUpdate[Run], event: ModelAnswered, model: ResolvedMo
         state="done",
         attempt=update.row.attempt,
         name=model.name[:64],
-        result={"message_id": str(event.step.message_id), "finish": event.answer.finish},
+        result=result,
         ended_at=now(),
     )
     insert([row])

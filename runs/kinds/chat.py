@@ -59,6 +59,7 @@ from runs.runtime.history import (
     read_found_tools,
     read_log,
     read_new_turns,
+    read_provider_fields,
     read_started_calls,
 )
 from runs.runtime.ledger import resolve_model_of_run
@@ -199,6 +200,7 @@ class ChatRun(RunKind):
             trigger_id=read.trigger_id,
             can_see_images=can_see,
             waiting_calls=find_waiting_calls_of_others(run, entries),
+            provider_fields=read_provider_fields(entries),
         )
         run.has_outside_texts = bool(pages) or memory.has_texts_of_others  # these may repeat texts from outside
         run.has_outside_texts |= has_descriptions_from_outside(tools, run.workspace_id)

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, replace
 from uuid import UUID, uuid5
 
 from approvals.services import ApprovalRequest
-from common.text import to_storable
+from common.text import to_storable, to_storable_json, unwrap_json_object
 from llm.context_window import estimate_tokens_of_turns, shorten_section, shorten_turns
-from llm.messages import Answer, ChunkPart, ToolCall, Turn
+from llm.messages import Answer, ChunkPart, ProviderFields, ToolCall, Turn
 from llm.protocol import LLMError
 from llm.sent_requests import Section
 from runs.runtime.steps import LoopEnded, StepId, StepSaved, TaskRequest, ToolResult
@@ -47,7 +47,7 @@ class Conversation:
 
     def add_answer(self, answer: Answer, saved: StepSaved) -> None:
         """Add the model's answer. Its calls are open."""
-        self.turns.append(Turn("assistant", answer.text, calls=answer.calls))
+        self.turns.append(Turn("assistant", answer.text, calls=answer.calls, provider_fields=answer.provider_fields))
         self.open_calls = list(answer.calls)
         self.is_answer_cut = answer.finish == "length"
         self.was_retried, self.times_shortened = False, 0
@@ -153,6 +153,23 @@ def make_storable(answer: Answer, step: StepId) -> Answer:
     """Return the answer as it is stored: with our ids of its calls, which are refused if their arguments are still too long."""
     calls: list[ToolCall] = []
     for index, call in enumerate(answer.calls):
-        name, arguments = to_storable(call.name)[:64], to_storable(call.arguments[: MAX_ARGUMENT_CHARACTERS + 1])
+        name = to_storable(call.name)[:64]
+        arguments = to_storable(unwrap_json_object(call.arguments[: MAX_ARGUMENT_CHARACTERS + 1]))
         calls.append(replace(call, id=get_call_id(step.message_id, index), index=index, name=name, arguments=arguments))
-    return replace(answer, text=to_storable(answer.text), thinking=to_storable(answer.thinking), calls=tuple(calls))
+    return replace(
+        answer,
+        text=to_storable(answer.text),
+        thinking=to_storable(answer.thinking),
+        calls=tuple(calls),
+        provider_fields=_make_fields_storable(answer.provider_fields),
+    )
+
+
+def _make_fields_storable(fields: ProviderFields | None) -> ProviderFields | None:
+    """Return what the provider attached to its answer as it is stored, or null if it cannot be stored."""
+    if fields is None:
+        return None
+    try:
+        return replace(fields, message=to_storable_json(fields.message), calls=to_storable_json(fields.calls))
+    except ValueError:
+        return None

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
+from uuid import UUID
 
 from django.conf import settings
 from django.db.models import Q
@@ -16,7 +17,7 @@ from context.transcript import INTERRUPTED, ChatContext, LogEntry, build_turns_o
 from embeddings.selectors import find_vector_request
 from events.payloads import ContextStrategy
 from llm.context_window import TOKENS_PER_IMAGE
-from llm.messages import ToolCall, Turn
+from llm.messages import ProviderFields, ToolCall, Turn
 from runs.models import Run
 from runs.prepared_queries import (
     ACTORS,
@@ -26,6 +27,7 @@ from runs.prepared_queries import (
     MAX_ROWS,
     NEW_MESSAGES,
     PARTICIPANTS_OF_CHAT,
+    PROVIDER_FIELDS,
     STARTED_CALLS,
     TOOL_STEPS,
     list_log,
@@ -136,6 +138,14 @@ def find_known_results(
     known |= find_task_results(run, calls)
     task_tools = {name for name, configured in tools.items() if configured.tool.is_task}
     return known | find_refused_tasks(run, [call for call in calls if call.name in task_tools and call.id not in known])
+
+
+def read_provider_fields(entries: Iterable[LogEntry]) -> dict[tuple[UUID, int], ProviderFields]:
+    """Return what providers attached to the answers whose calls are among the entries, by run and step. Without calls it makes no
+    query."""
+    runs = {entry.run_id for entry in entries if entry.type == "TOOL_CALL" and entry.run_id is not None}
+    rows = PROVIDER_FIELDS.rows(sorted(runs)) if runs else ()
+    return {(run_id, number): ProviderFields(**result["provider_fields"]) for run_id, number, result in rows}
 
 
 def find_waiting_calls_of_others(run: Run, entries: Sequence[LogEntry]) -> set[str]:

@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import aclosing
+from dataclasses import replace
 
 import pytest
 
@@ -77,6 +78,40 @@ async def test_a_conversation_with_malformed_arguments_can_be_continued(scripted
     turns = [*ASK.turns, Turn("assistant", "", calls=calls), Turn("tool", "There is no such tool.", call_id="r:1:0")]
     _, answer = await all_of(build_adapter(scripted), ModelRequest(ASK.model, turns, [ZONE]))
     assert answer.finish == "stop"
+
+
+async def continue_after_a_call(llm: LiteLLMAdapter, model: str) -> Answer:
+    """Ask for calls, and ask again with their results. Return the first answer."""
+    _, answer = await all_of(llm, ModelRequest(model, ASK.turns, [ZONE]))
+    calls = tuple(replace(call, id=f"own:{call.index}") for call in answer.calls)
+    assistant = Turn("assistant", answer.text, calls, provider_fields=answer.provider_fields)
+    results = [Turn("tool", "Noon.", call_id=call.id) for call in calls]
+    await all_of(llm, ModelRequest(model, [*ASK.turns, assistant, *results], [ZONE]))
+    return answer
+
+
+TIME = [{"name": "current_time", "arguments": f'{{"timezone": "{zone}"}}'} for zone in ("Tokyo", "Paris")]
+
+
+async def test_anthropic_gets_its_signed_thinking_back(scripted: ScriptedModel) -> None:
+    scripted.script(text="It is noon.")
+    scripted.script(thinking="I need it.", signature="c2lnbmVk", text="I look.", calls=TIME, times=1)
+    answer = await continue_after_a_call(build_adapter(scripted), ASK.model)
+    assert answer.thinking == "I need it. "
+    content = scripted.requests[1].body["messages"][1]["content"]
+    assert content[0] == {"type": "thinking", "thinking": "I need it. ", "signature": "c2lnbmVk"}
+    assert [part["type"] for part in content] == ["thinking", "text", "tool_use", "tool_use"]
+    assert content[2]["id"] == "toolu_2"  # the provider's own id
+
+
+async def test_gemini_gets_the_signature_of_its_call_back(scripted: ScriptedModel) -> None:
+    endpoint = Endpoint("gemini", scripted.url, Secret("k"), "workspace")
+    scripted.script(text="It is noon.")
+    scripted.script(signature="c2lnbmVk", calls=TIME, times=1)
+    await continue_after_a_call(ScriptedGemini(endpoint, Timeouts(10, 2, 20)), "gemini-3-pro-preview")
+    parts = scripted.requests[1].body["contents"][1]["parts"]
+    assert [part["thoughtSignature"] for part in parts if "thoughtSignature" in part] == ["c2lnbmVk"]
+    assert parts[0]["thoughtSignature"] == "c2lnbmVk"
 
 
 @pytest.mark.parametrize("mode", ["cut", "cleancut"])

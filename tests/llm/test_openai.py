@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from llm.adapters.openai import OpenAIAdapter
 from llm.adapters.openai_format import build_messages
 from llm.adapters.openai_stream import OpenAIStream
 from llm.errors import build_status_error, build_stream_error, parse_retry_after, redact
-from llm.messages import Answer, Chunk, ModelRequest, ToolCall, Turn
+from llm.messages import Answer, Chunk, ModelRequest, ProviderFields, ToolCall, Turn
 from llm.model_list import list_models
 from llm.prices import build_usage
 from llm.protocol import Endpoint, LLMError, Timeouts
@@ -190,6 +191,101 @@ def test_RUN12_one_name_in_every_chunk_is_one_call() -> None:
     assert [call.arguments for call in stream.assembly.build_calls()] == ['{"n": 1}']
 
 
+def call_delta(**fields: Any) -> dict[str, Any]:
+    """Return a delta with a part of one call: `i` is its index; `name` and `args` are those of its function."""
+    function = {"name": fields.get("name"), "arguments": fields.get("args", "")}
+    call = {"index": fields.get("i"), "id": fields.get("id"), "function": function}
+    return {"tool_calls": [{name: value for name, value in call.items() if value is not None}]}
+
+
+@pytest.mark.parametrize(
+    ("deltas", "calls"),
+    [
+        pytest.param(
+            [
+                {"i": 0, "id": "a1", "name": "x"},
+                {"i": 0, "id": "a2", "args": '{"n"'},
+                {"i": 0, "id": "a3", "args": ": 1}"},
+            ],
+            [("x", '{"n": 1}')],
+            id="a new id in each delta",
+        ),
+        pytest.param(
+            [
+                {"i": 0, "id": "a1", "name": "x"},
+                {"i": 0, "id": "a2", "name": "x", "args": '{"n"'},
+                {"i": 0, "id": "a3", "name": "x", "args": ": 1}"},
+                {"i": 0, "id": "a4", "name": "x", "args": '{"n": 2}'},
+            ],
+            [("x", '{"n": 1}'), ("x", '{"n": 2}')],
+            id="a new id and the name in each delta",
+        ),
+        pytest.param(
+            [
+                {"id": "a1", "name": "x", "args": '{"n"'},
+                {"id": "a2", "args": ": 1}"},
+                {"id": "b1", "name": "y"},
+                {"id": "b2", "args": '{"n": 2}'},
+            ],
+            [("x", '{"n": 1}'), ("y", '{"n": 2}')],
+            id="a new id in each delta, no index",
+        ),
+        pytest.param(
+            [
+                {"i": 0, "id": "a1", "name": "x"},
+                {"i": 1, "id": "b1", "name": "x"},
+                {"i": 0, "id": "a2", "args": '{"n": 1}'},
+                {"i": 1, "id": "b2", "args": '{"n": 2}'},
+            ],
+            [("x", '{"n": 1}'), ("x", '{"n": 2}')],
+            id="a new id in each delta of two interleaved calls",
+        ),
+        pytest.param(
+            [
+                {"i": 0, "id": "a", "name": "x"},
+                {"i": 0, "id": "b", "name": "y"},
+                {"i": 0, "id": "a", "args": '{"n": 1}'},
+                {"i": 0, "id": "b", "args": '{"n": 2}'},
+            ],
+            [("x", '{"n": 1}'), ("y", '{"n": 2}')],
+            id="two interleaved calls with one index",
+        ),
+        pytest.param(
+            [
+                {"i": 0, "name": "x", "args": '{"n": 1}'},
+                {"i": 0, "name": "x"},
+                {"i": 0, "args": '{"n": 2}'},
+            ],
+            [("x", '{"n": 1}'), ("x", '{"n": 2}')],
+            id="the next call of the same name without an id",
+        ),
+        pytest.param(
+            [{"i": 0, "id": "a", "name": "x", "args": '{"n": 1}'}, {"i": 0, "id": "a", "name": "x"}],
+            [("x", '{"n": 1}')],
+            id="the name again at the end",
+        ),
+        pytest.param(
+            [
+                {"i": 0, "id": "a", "name": "x", "args": '{"n": 1}'},
+                {"i": 0, "id": "a", "name": "x", "args": '{"n": 2}'},
+            ],
+            [("x", '{"n": 1}'), ("x", '{"n": 2}')],
+            id="one id for two calls",
+        ),
+    ],
+)
+def test_RUN12_a_delta_without_a_name_continues_the_call_of_its_index(
+    deltas: list[dict[str, Any]], calls: list[tuple[str, str]]
+) -> None:
+    chunks, stream = read(frames(*(call_delta(**delta) for delta in deltas), finish="tool_calls"))
+    assert [(call.name, call.arguments) for call in stream.assembly.build_calls()] == calls
+    # What clients show while it streams is the same.
+    streamed = [""] * len(calls)
+    for chunk in chunks:
+        streamed[chunk.index] += chunk.text
+    assert streamed == [arguments for _, arguments in calls]
+
+
 @pytest.mark.parametrize("body", [[b"x" * 100_000] * 3, [b"data: " + b"x" * 270_000], [b"{" + b"x" * 1_000_000] * 5])
 def test_an_endless_line_and_an_endless_document_are_refused(body: list[bytes]) -> None:
     with pytest.raises(LLMError) as raised:
@@ -213,6 +309,72 @@ def test_call_ids_and_malformed_arguments_are_sent_in_a_form_that_every_provider
     functions = [call["function"] for call in sent[0]["tool_calls"]]
     assert functions[0] == {"name": "no_such_tool_", "arguments": '{"unreadable": "{\\"timezone\\": \\"Asia/To"}'}
     assert [function["arguments"] for function in functions[1:]] == ["{}", '{"unreadable": "[1]"}']
+
+
+def test_a_model_gets_back_what_it_attached_and_no_other_model_does() -> None:
+    _, stream = read(
+        frames(
+            {"reasoning_content": "I need "},
+            {"reasoning_content": "the time."},
+            {
+                "reasoning_details": [{"type": "reasoning.text", "index": 0, "text": "I need "}],
+                "tool_calls": [{"index": 0, "id": "p1", "extra_content": {"google": {"thought_signature": "c2ln"}}}],
+            },
+            {"reasoning_details": [{"type": "reasoning.text", "index": 0, "text": "it.", "signature": "c2lnMg=="}]},
+            {"reasoning_details": [{"type": "reasoning.encrypted", "index": 0, "data": "x"}] * 2},
+            call_delta(i=0, name="x", args="{}"),
+            call_delta(i=1, id="p1", name="x", args="{}"),
+            finish="tool_calls",
+        )
+    )
+    fields = stream.build_provider_fields("here")
+    calls = tuple(replace(call, id=f"own{call.index}") for call in stream.assembly.build_calls())
+    before = (ToolCall("own9", "x", "{}"),)
+    turns = [
+        Turn("assistant", "", calls=before),
+        Turn("tool", "Done.", call_id="own9"),
+        Turn("assistant", "", calls=calls, provider_fields=fields),
+        Turn("tool", "Noon.", call_id="own0"),
+    ]
+    function = {"name": "x", "arguments": "{}"}
+    details = [
+        {"type": "reasoning.text", "index": 0, "text": "I need it.", "signature": "c2lnMg=="},
+        *[{"type": "reasoning.encrypted", "index": 0, "data": "x"}] * 2,
+    ]
+    extra = {"extra_content": {"google": {"thought_signature": "c2ln"}}}
+    sent = build_messages(ModelRequest("m", turns), "here")
+    assert sent[2] == {
+        "role": "assistant",
+        "content": None,
+        "reasoning_details": details,
+        "tool_calls": [
+            {"id": "p1", "type": "function", "function": function, **extra},
+            {"id": "call00002", "type": "function", "function": function},
+        ],
+    }
+    assert sent[3] == {"role": "tool", "tool_call_id": "p1", "content": "Noon."}
+    sent = build_messages(ModelRequest("m", turns), "there")
+    assert sent[2] == {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": f"call0000{n}", "type": "function", "function": function} for n in (1, 2)],
+    }
+
+
+def test_a_model_that_has_sent_its_thinking_gets_the_field_in_each_message_with_calls() -> None:
+    turns = [
+        Turn("assistant", "", calls=(ToolCall("a", "x", "{}"),)),
+        Turn(
+            "assistant",
+            "",
+            (ToolCall("b", "x", "{}"),),
+            provider_fields=ProviderFields("m", {"reasoning_content": "Hm."}),
+        ),
+        Turn("assistant", "An answer."),
+    ]
+    sent = build_messages(ModelRequest("m", turns), "m")
+    assert [message.get("reasoning_content") for message in sent] == ["", "Hm.", None]
+    assert all("reasoning_content" not in message for message in build_messages(ModelRequest("m", turns), "other"))
 
 
 @pytest.mark.parametrize(
@@ -296,6 +458,88 @@ async def test_a_server_that_never_closes_the_stream_does_not_delay_the_answer(
     answer = await answer_of(build_adapter(scripted, Timeouts(1, 1, 5)))
     assert (answer.text, answer.finish) == ("All done.", "stop")
     assert answer.usage.estimated
+
+
+def events(*texts: str, finish: str | None = "stop", wait: float = 0.0) -> list[dict[str, Any]]:
+    return [{"delta": {"content": text}, "finish": finish, "wait": wait} for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("sent", "text", "finish"),
+    [
+        pytest.param(events(*"abcdefgh", wait=0.2), "abcdefgh", "stop", id="a reason in each event"),
+        pytest.param(
+            [*events(*"abcdefgh", wait=0.2), {"raw": ": no end\n\n", "wait": 30}], "abcdefgh", "stop", id="and no end"
+        ),
+        pytest.param(
+            [{"delta": {"reasoning_content": "hmm"}, "finish": "stop", "wait": 1.2}, *events("text")],
+            "text",
+            "stop",
+            id="a reason after the thinking",
+        ),
+        pytest.param(
+            [{"delta": {"content": ""}, "finish": "stop", "wait": 1.2}, *events("text")],
+            "text",
+            "stop",
+            id="a reason first",
+        ),
+        pytest.param(events("complete answer", finish=None), "complete answer", "stop", id="no reason"),
+        pytest.param(
+            [{"delta": {"tool_calls": [{"index": 0, "id": "a", "function": {"name": "x", "arguments": "{}"}}]}}],
+            "",
+            "tool_calls",
+            id="calls and no reason",
+        ),
+        pytest.param(events("too long", finish="model_length"), "too long", "length", id="another word for length"),
+    ],
+)
+async def test_an_answer_ends_with_its_stream_whatever_its_finish_reasons_are(
+    scripted: ScriptedModel, monkeypatch: pytest.MonkeyPatch, sent: list[dict[str, Any]], text: str, finish: str
+) -> None:
+    monkeypatch.setattr(openai, "SECONDS_AFTER_FINISH", 0.8)
+    scripted.script(mode="events", events=sent)
+    answer = await answer_of(build_adapter(scripted, Timeouts(first=5, idle=5, total=5)))
+    assert (answer.text, answer.finish) == (text, finish)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        pytest.param(events("half an answ", finish=reason), id=reason)
+        for reason in ("error", "abort", "ABORTED", "cancelled", "insufficient_system_resource", "network_error")
+    ]
+    + [
+        pytest.param([*events("half ", "an answ"), {"raw": 'data: {"choices": [{"delta": {"con'}], id="a half line"),
+        pytest.param([*events("half ", "an answ", wait=0.05), {"abort": True}], id="a broken connection"),
+        pytest.param([*events("half an answ", finish=None), {"raw": ": the end\n\n"}], id="no end"),
+    ],
+)
+async def test_RUN11_an_answer_that_its_server_broke_off_is_an_error(
+    scripted: ScriptedModel, sent: list[dict[str, Any]]
+) -> None:
+    scripted.script(mode="events", events=sent)
+    error = await failure_of(build_adapter(scripted))
+    assert (error.code, error.partial_text, error.retryable) == ("cut", "half an answ", True)
+
+
+async def test_RUN10_an_endless_answer_with_a_reason_in_each_event_ends_at_the_time_limit(
+    scripted: ScriptedModel,
+) -> None:
+    scripted.script(mode="events", events=events(*"x" * 200, wait=0.05))
+    error = await failure_of(build_adapter(scripted, Timeouts(first=1, idle=1, total=1)))
+    assert (error.code, set(error.partial_text)) == ("timeout_total", {"x"})
+
+
+async def test_a_server_that_requires_thinking_with_earlier_calls_gets_it(scripted: ScriptedModel) -> None:
+    """The conversation began with another model, which sent no thinking."""
+    calls = (ToolCall("own", "x", "{}"),)
+    turns = [*ASK.turns, Turn("assistant", "", calls=calls), Turn("tool", "Noon.", call_id="own")]
+    scripted.script(text="It is noon.", requires="reasoning_content")
+    answer = await answer_of(build_adapter(scripted), ModelRequest("thinks", turns))
+    assert (answer.text, answer.provider_fields) == ("It is noon.", None)
+    assert [sent.body["messages"][2].get("reasoning_content") for sent in scripted.requests] == [None, ""]
+    await answer_of(build_adapter(scripted), ModelRequest("thinks", turns))
+    assert len(scripted.requests) == 3
 
 
 async def test_the_answer_of_a_server_that_does_not_stream_is_parsed(scripted: ScriptedModel) -> None:

@@ -23,6 +23,7 @@ from tests.chaos import N
 from tests.factories.tools import ToolPolicyFactory
 from tests.queries import record_statements
 from workspaces import services as workspaces
+from workspaces.models import Credential
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -79,6 +80,53 @@ def test_RUN19_a_waiting_run_has_no_lease_and_no_slot_and_continues_after_the_cl
         "TEXT_MESSAGE",
     ]
     assert [row.type for row in writer.log()] == types
+
+
+@pytest.mark.usefixtures("engine")
+def test_a_model_gets_its_thinking_back_with_its_calls_also_after_a_wait_and_no_other_model_does(writer, team):
+    """As DeepSeek, the server refuses calls without the thinking that led to them."""
+    demand = {"requires": "reasoning_content"}
+    writer.model.script(text="Again done.", **demand)
+    writer.model.script(thinking="I write it.", calls=[write()], then={"text": "Done."}, times=2, **demand)
+    writer.post("@robin write")
+    [approval] = writer.wait_until_waiting()
+    writer.decide(approval)
+    assert [run.state for run in writer.wait_until_idle()] == ["completed"]
+    writer.post("@robin and now?")
+    writer.wait_until_idle()
+    assert writer.list_answers() == ["Done.", "Again done."]
+
+    def list_thinking():
+        messages = writer.model.requests[-1].body["messages"]
+        return [message.get("reasoning_content") for message in messages if "tool_calls" in message]
+
+    assert list_thinking() == ["I write it. "]
+    workspaces.set_model(
+        team.alice,
+        team.workspace.id,
+        provider="openai_compatible",
+        default_model="another",
+        api_base=writer.model.api_base,
+        revision=Credential.objects.get(workspace=team.workspace).revision,
+    )
+    writer.model.reset()
+    writer.post("@robin once more")
+    writer.wait_until_idle()
+    assert (writer.model.requests[-1].body["model"], list_thinking()) == ("another", [None])
+
+
+@pytest.mark.usefixtures("engine")
+def test_RUN12_arguments_inside_a_json_string_are_those_that_people_see_and_that_the_tool_gets(writer):
+    call = write(text='He said "yes".')
+    writer.model.script(calls=[call | {"arguments": json.dumps(call["arguments"])}], then={"text": "Done."})
+    writer.post("@robin write")
+    [approval] = writer.wait_until_waiting()
+    assert json.loads(approval.arguments) == json.loads(call["arguments"])
+    writer.decide(approval)
+    writer.wait_until_idle()
+    assert list_files() == [("notes.md", 'He said "yes".')]
+    sent = [message["tool_calls"] for message in writer.model.requests[-1].body["messages"] if "tool_calls" in message]
+    assert json.loads(sent[0][0]["function"]["arguments"]) == json.loads(call["arguments"])
 
 
 @pytest.mark.usefixtures("engine")
@@ -317,9 +365,12 @@ def test_RUN19_a_run_waits_across_kills_and_its_call_is_made_once(environment, s
     for number in range(1, N + 1 if N < 10 else 3):
         order_server.answers.set()
         environment.model.reset()
-        environment.model.script(text="That was it.")
+        environment.model.script(text="That was it.", requires="reasoning_content")
         environment.model.script(
-            calls=[{"name": "order_once", "arguments": f'{{"port": {order_server.port}}}'}], times=1
+            thinking="I order.",
+            requires="reasoning_content",
+            calls=[{"name": "order_once", "arguments": f'{{"port": {order_server.port}}}'}],
+            times=1,
         )
         environment.post("@robin order")
         [approval] = environment.wait_until_waiting(20)

@@ -50,7 +50,13 @@ async def answer_message(request: web.Request, body: Body, script: Script) -> we
     await out.begin()
     words = script.words() if script.mode in ("plain", "drip") else script.words()[: script.after]
     texts = [{"type": "text_delta", "text": word} for word in words]
-    await out.block(0, {"type": "text", "text": ""}, texts, script.pause())
+    thoughts = 0
+    if script.signature:
+        deltas = [{"type": "thinking_delta", "thinking": f"{word} "} for word in script.thinking.split()]
+        deltas.append({"type": "signature_delta", "signature": script.signature})
+        await out.block(0, {"type": "thinking", "thinking": "", "signature": ""}, deltas, 0)
+        thoughts = 1
+    await out.block(thoughts, {"type": "text", "text": ""}, texts, script.pause())
     if script.mode == "stall":
         await asyncio.sleep(3600)
     if script.mode == "badjson":
@@ -60,7 +66,7 @@ async def answer_message(request: web.Request, body: Body, script: Script) -> we
         await asyncio.sleep(0.05)
         request.transport.abort()
     if script.mode in ("plain", "drip"):
-        for place, call in enumerate(script.calls, 1):
+        for place, call in enumerate(script.calls, thoughts + 1):
             halves = [call["arguments"][:9], call["arguments"][9:]]
             start = {"type": "tool_use", "id": f"toolu_{place}", "name": call["name"], "input": {}}
             await out.block(place, start, [{"type": "input_json_delta", "partial_json": half} for half in halves], 0)

@@ -208,6 +208,28 @@ async def errframe(out: Out, script: Script, body: Body) -> None:
     )
 
 
+async def events(out: Out, script: Script, body: Body) -> None:
+    """Send the events of the script, then `[DONE]`, unless the last one is `raw` or `abort`."""
+    for event in script.events:
+        if "raw" in event:
+            await out.raw(event["raw"])
+        elif "abort" in event:
+            out.reset()
+        else:
+            await out.delta(event.get("finish"), **event.get("delta", {}))
+        await asyncio.sleep(event.get("wait", 0))
+    if not script.events or not {"raw", "abort"} & script.events[-1].keys():
+        await out.raw("data: [DONE]\n\n")
+
+
+def find_missing(script: Script, body: Body) -> str | None:
+    """Return the refusal of a request in which an assistant message with calls lacks what the script `requires`, or null."""
+    for position, message in enumerate(body.get("messages", [])):
+        if message.get("tool_calls") and script.requires not in message:
+            return f"Missing `{script.requires}` field in the assistant message at message index {position}."
+    return None
+
+
 async def nodone(out: Out, script: Script, body: Body) -> None:
     """Send neither [DONE] nor close the connection."""
     await say(out, script)
@@ -264,6 +286,7 @@ MODES = {
     "badjson": badjson,
     "errframe": errframe,
     "nodone": nodone,
+    "events": events,
     "echo": echo,
 }
 DEFAULTS: Mapping[str, Mapping[str, Any]] = {

@@ -17,11 +17,14 @@ class Script:
     """One way to answer.
 
     `mode`: `plain`, `drip`, `stall`, `nofirst`, `slowdrip`, `cut`, `cleancut`, `halfline`, `badjson`, `badtool`,
-    `errframe`, `status`, `echo`, `think`, `redirect`, `nodone`. `first` and `every` are seconds; `rate` (tokens a second) is
-    another way to say `every`; `after` is how many words come before a fault. `usage`: false, or the
+    `errframe`, `status`, `echo`, `think`, `redirect`, `nodone`, `events`. `first` and `every` are seconds; `rate` (tokens a
+    second) is another way to say `every`; `after` is how many words come before a fault. `usage`: false, or the
     values that are reported instead. `calls` are `{"name", "arguments", "id",
     "index"}`; `orders` are those that `obey` knows, by name;
-    `bad` names a fixture of `modes.bad_calls`. `then` is the script after a tool's result.
+    `bad` names a fixture of `modes.bad_calls`. `events` are sent by the mode of that name, each with the keys `delta`, `finish`,
+    `wait` (seconds after it), `raw` (a text that is sent as it is) and `abort` (the connection breaks); after them comes `[DONE]`.
+    `requires`: a field that each assistant message with calls must have, else the request is refused; `signature`: what is
+    attached to the thinking or to the first call. `then` is the script after a tool's result.
     `match` (a part of the last user message), `system` (a part of the system text) and `model` say which requests it is
     for; `times` for how many of them, 0 meaning all.
     """
@@ -37,6 +40,9 @@ class Script:
     thinking: str = ""
     calls: Sequence[Mapping[str, Any]] = ()
     bad: str = ""
+    events: Sequence[Mapping[str, Any]] = ()
+    requires: str = ""
+    signature: str = ""
     status: int = 500
     retry_after: str | None = None
     error: str = "The scripted model fails as scripted."

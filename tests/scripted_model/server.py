@@ -15,6 +15,7 @@ from tests.scripted_model import modes
 from tests.scripted_model.anthropic import answer_message
 from tests.scripted_model.bedrock import answer_converse
 from tests.scripted_model.concepts import DIMENSIONS, embed
+from tests.scripted_model.gemini import answer_content
 from tests.scripted_model.script import Body, Script, answering_a_tool, default_script, inline_script
 
 
@@ -43,7 +44,7 @@ class Desk:
     def script_for(self, body: Body) -> Script:
         script = inline_script(body) or self._listed(body) or default_script(body)
         if script.then and answering_a_tool(body):
-            return Script.of(script.then)
+            return replace(Script.of(script.then), requires=script.requires)
         return script
 
     def listed_script_for(self, body: Body) -> Script | None:
@@ -111,10 +112,14 @@ async def answer(request: web.Request, body: Body, script: Script) -> web.Stream
         await asyncio.sleep(script.first)
     if request.path == "/v1/messages" and script.mode != "redirect":
         return await answer_message(request, body, script)
+    if request.path.endswith(":streamGenerateContent"):
+        return await answer_content(request, body, script)
     if request.path.endswith("/converse-stream"):
         return await answer_converse(request, body, script)
     if script.mode in ("status", "redirect"):
         return modes.answer_status(script, request)
+    if script.requires and (error := modes.find_missing(script, body)):
+        return modes.answer_status(replace(script, status=400, error=error), request)
     if not body.get("stream") or not script.streams:
         return modes.answer_whole(script, body)
     out = modes.Out(request, body)
@@ -174,6 +179,7 @@ def application(desk: Desk | None = None) -> web.Application:
     app.router.add_post("/v1/messages", chat_completions)
     app.router.add_post("/azure/openai/deployments/{deployment}/chat/completions", chat_completions)
     app.router.add_post("/model/{model}/converse-stream", chat_completions)
+    app.router.add_post("/models/{model}:streamGenerateContent", chat_completions)
     app.router.add_post("/v1/embeddings", embeddings)
     app.router.add_get("/v1/models", models)
     app.router.add_post("/script", set_scripts)
