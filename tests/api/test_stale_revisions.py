@@ -16,7 +16,7 @@ from agents.models import Draft
 from agents.services import drafts
 from agents.specs.content import SpecContent
 from tests.api.operations import DRAFT, OPERATIONS
-from tests.api.test_rights import OURS, client_for, fingerprint, send_operation
+from tests.api.test_rights import PROJECT_MODELS, client_for, fingerprint, send_operation
 
 SEEN, UNSEEN = "The text of the first tab.", "The text of the second tab."
 OF_DRAFTS = {"start_comparison"} | {
@@ -28,6 +28,9 @@ OPERATIONS_OF_SERVICES = {
     "change_tool": "change_workspace_tool",
 }
 """The operation that calls a service, for services that have another name than their operation."""
+
+
+PROJECT_APPS = {model._meta.app_label for model in PROJECT_MODELS}
 
 
 def list_operations_with_revision() -> list[str]:
@@ -49,7 +52,7 @@ def list_services_with_revision() -> set[str]:
     """Return the names of the public functions in the services of our apps that have a parameter `revision` and an actor."""
     found = set()
     for app in apps.get_app_configs():
-        if app.label not in {*OURS, "context"} or importlib.util.find_spec(f"{app.name}.services") is None:
+        if app.label not in PROJECT_APPS or importlib.util.find_spec(f"{app.name}.services") is None:
             continue
         package = importlib.import_module(f"{app.name}.services")
         modules = [package]

@@ -437,8 +437,8 @@ def test_nothing_of_a_deleted_workspace_runs_until_it_is_restored(team):
     assert (claim_due_chats(), read_batch(row.id, 10)) == ([], None)
     assert fingerprint() == before
     restore(team)
-    assert _list_due_webhooks([]) == [(webhook.id, team.workspace.id)]
-    assert claim_due_chats() == [(row.id, team.workspace.id)]
+    assert [due.id for due in _list_due_webhooks([])] == [webhook.id]
+    assert [due.id for due in claim_due_chats()] == [row.id]
     assert fire_due_schedules() == 1
     schedule.refresh_from_db()
     assert schedule.paused_reason == ""
