@@ -24,6 +24,7 @@ from tests.admin.environment import (
 )
 from tests.chaos import IS_CHAOS
 
+ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b\d+\b")
 every_table = pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
 
 
@@ -71,7 +72,8 @@ def test_every_page_of_every_table_opens(filled_environment, without_navigation,
 
 
 def test_all_links_of_the_rows_open(filled_environment, without_navigation):
-    """Those of the first row of each table that are not on the first page."""
+    """Those of the first row of each table that are not on the first page; without `make chaos` one of those that differ only in
+    ids."""
     client = filled_environment.client
     addresses = {
         address
@@ -80,7 +82,10 @@ def test_all_links_of_the_rows_open(filled_environment, without_navigation):
             open_page(client, build_path(model, model._default_manager.order_by("-pk")[0].pk, "change"))
         )
     }
-    for address in sorted(addresses - set(list_links(open_page(client, "/admin/")))):
+    addresses -= set(list_links(open_page(client, "/admin/")))
+    if not IS_CHAOS:
+        addresses = {ID.sub("", address): address for address in sorted(addresses)}.values()
+    for address in sorted(addresses):
         assert client.get(address, follow=True).status_code == 200, address
 
 

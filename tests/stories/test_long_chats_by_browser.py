@@ -60,11 +60,16 @@ def test_a_long_chat_is_summarised_and_its_summary_is_corrected(people, model: S
     alice.sees("Scribe reads a summary of the older messages here from now on")
 
     # The next one reads it.
-    page.wait_for_function(
-        "async chat => (await (await fetch(`/api/v1/chats/${chat}/summary`)).json()).state === 'ready'",
-        arg=chat_id,
-        polling=200,
-    )
+    def has_summary():
+        return page.evaluate(
+            "async chat => (await (await fetch(`/api/v1/chats/${chat}/summary`)).json()).state === 'ready'", chat_id
+        )
+
+    for _ in range(100):
+        if has_summary():
+            break
+        page.wait_for_timeout(200)
+    assert has_summary()
     model.script(match="Second question", text=f"It is 4712 [#{seq}].")
     alice.post("Second question")
     alice.sees("It is 4712")
