@@ -7,7 +7,7 @@ from types import FrameType
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agents.specs import differences
@@ -37,6 +37,8 @@ def apply_diff(before: str, unified: str) -> str:
     return "\n".join(new + old[position:])
 
 
+@example(before="a\n", after="a")
+@example(before="", after="\n")
 @given(before=TEXTS, after=TEXTS)
 def test_a_unified_diff_transforms_the_first_text_into_the_second(before: str, after: str) -> None:
     result = diff(SpecContent(prompt=before), SpecContent(prompt=after))

@@ -4,7 +4,7 @@ import json
 from uuid import UUID
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -88,7 +88,17 @@ CONTENTS = st.fixed_dictionaries(
 ).map(SpecContent.model_validate)
 
 
+def build_hard(text: str) -> SpecContent:
+    """Return an agent with a text that YAML reads in another way, wherever a file has a text."""
+    use = {"tool": "x", "custom_config": {text: [text]}, "usage_instructions": text}
+    return SpecContent.model_validate({"prompt": f"{text}\n{text}", "model": text, "tools": [use]})
+
+
 @settings(max_examples=examples(300), deadline=None)
+@example(content=build_hard("a\x85b"), description="\x85", format="yaml")  # a line break of YAML 1.1
+@example(content=build_hard("\ufeffno"), description="\u2028", format="yaml")
+@example(content=build_hard("1:30"), description="<<", format="yaml")
+@example(content=build_hard("=\r\n\t- "), description=" ", format="yaml")
 @given(content=CONTENTS, description=TEXTS, format=st.sampled_from(["yaml", "json"]))
 def test_a_file_that_is_written_and_read_is_the_same(content, description, format):
     file = AgentFile(**dict(content), name="Robin", description=description, version=3)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from common.egress import close_sessions
@@ -70,6 +70,9 @@ def test_the_answer_is_the_same_wherever_the_bytes_are_split(cuts: list[int]) ->
     assert stream.usage == {"prompt_tokens": 3, "completion_tokens": 5}
 
 
+@example(b"\xff")
+@example(b'{"choices": [')
+@example(b"[" * 300)
 @given(st.binary(max_size=300))
 def test_SEC20_any_bytes_of_a_server_are_parsed_or_refused(data: bytes) -> None:
     try:

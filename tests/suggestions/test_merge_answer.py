@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from agents.specs.content import SpecContent
@@ -225,6 +225,7 @@ SEGMENTS = st.lists(st.builds(build_segment, TEXTS, st.sampled_from(["s1", "s2"]
 
 
 @settings(max_examples=examples(150), deadline=None)
+@example("Be kind.", "x\ry", " Be kind. ", [build_segment("x\ry\n Be kind. ", "s1")])  # \r is no line break here
 @given(TEXTS, TEXTS, TEXTS, SEGMENTS)
 def test_the_segments_are_the_prompt_and_lines_of_production_have_no_contributors(production, one, two, segments):
     suggestions = build_suggestions(one, two, base=production)
