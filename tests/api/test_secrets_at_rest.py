@@ -40,7 +40,7 @@ def dump_database() -> str:
             cursor.execute(f"SELECT t::text FROM {table} t")
             rows += [row for (row,) in cursor.fetchall()]
     # Requests to models are compressed.
-    requests = LLMCall.objects.exclude(request=None).values_list("request", flat=True)
+    requests = [call.request for call in LLMCall.objects.only("request") if call.request]
     return "\n".join([*rows, *(zlib.decompress(request).decode() for request in requests)])
 
 

@@ -458,8 +458,8 @@ async def test_SEC17_an_editor_signs_in_at_a_server_and_the_token_is_renewed(tea
         stored = await ServerAuthorization.objects.aget()
         assert stored.signed_in_by_id == team.alice.id
         assert "access-token" not in f"{stored.encrypted_secrets} {stored.authorization_server}"
-        asked = there.oauth.asked_for_tokens[0]
-        secrets = {name: asked[name] for name in ("code", "code_verifier", "client_secret")}
+        form = there.oauth.asked_for_tokens[0]
+        secrets = {name: form[name] for name in ("code", "code_verifier", "client_secret")}
         secrets |= {"access": "access-token-1", "refresh": "refresh-token-1"}
         found = await sync_to_async(find_plain_secrets)(settings.REDIS_URL, caplog.text, secrets)
         assert found == []

@@ -161,8 +161,8 @@ def test_a_form_that_cannot_be_sent_is_refused(team, form, error):
     assert fingerprint() == before
 
 
-BY_QUERY = {"auth": "query", "auth_name": "api_key", "credential": Secret(KEY)}
-BY_HEADER = {"auth": "header", "auth_name": "X-Api-Key", "credential": Secret(KEY)}
+BY_QUERY: dict[str, Any] = {"auth": "query", "auth_name": "api_key", "credential": Secret(KEY)}
+BY_HEADER: dict[str, Any] = {"auth": "header", "auth_name": "X-Api-Key", "credential": Secret(KEY)}
 # A sign-in, an argument, and the rest of the form of its tool.
 CREDENTIAL_ARGUMENTS = [
     (BY_QUERY, {"name": "key", "where": "query", "target": "api_key"}, {}),
@@ -179,7 +179,7 @@ def test_SEC17_no_argument_takes_the_place_of_the_credential(team, sign_in, argu
     other = add_server(team, name="Other")
     form = {"arguments": [argument], **more}
     existing = add_tool(team, other, "existing", **form)
-    document = {
+    document: dict[str, Any] = {
         "operationId": "find",
         "parameters": [{"in": argument["where"], "name": argument.get("target", argument["name"])}],
     }

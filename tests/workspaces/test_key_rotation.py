@@ -1,6 +1,8 @@
 """SEC18: stored keys are encrypted with the newest of `SECRET_KEYS`, so that older ones can be removed."""
 
+from collections.abc import Callable
 from io import StringIO
+from typing import Any
 
 import pytest
 from cryptography.fernet import Fernet
@@ -22,7 +24,7 @@ from tools.credentials import decrypt_credential, encrypt_credential
 from tools.models import ServerAuthorization, ToolServer
 from webhooks.models import Webhook
 from workspaces import services as workspaces
-from workspaces.models import Credential
+from workspaces.models import Credential, Workspace
 
 pytestmark = pytest.mark.django_db
 OLD, NEW = (Fernet.generate_key().decode() for _ in range(2))
@@ -102,12 +104,14 @@ def store_embedding_model(workspace):
 
 def store_workspace_model(workspace):
     person = Actor.people.get(handle="dora")
-    fields = {"provider": "openai", "default_model": "gpt", "revision": 0, "key": Secret("secret")}
-    return workspaces.set_model(person, workspaces.create_workspace(person, name="Other").id, **fields)
+    other = workspaces.create_workspace(person, name="Other")
+    return workspaces.set_model(
+        person, other.id, provider="openai", default_model="gpt", revision=0, key=Secret("secret")
+    )
 
 
 # How to store a secret in each encrypted column, and how to read it.
-COLUMNS = {
+COLUMNS: dict[str, tuple[Callable[[Workspace], Any], Callable[[Any], Secret]]] = {
     "workspaces.Credential.encrypted_key": (store_workspace_model, Credential.decrypt_key),
     "llm.LLMProfile.encrypted_key": (store_llm_profile, LLMProfile.decrypt_key),
     "embeddings.EmbeddingModel.encrypted_key": (store_embedding_model, EmbeddingModel.decrypt_key),
