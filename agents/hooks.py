@@ -1,5 +1,6 @@
 """Hooks that agents call; the listeners and their order are in `config/hooks.py`."""
 
+from collections.abc import Collection
 from typing import Any
 from uuid import UUID
 
@@ -16,6 +17,9 @@ draft_applying: Hook[[Actor, Chat, Actor, SpecContent]] = Hook("draft_applying")
 # Called when a draft ends, before its end is written; its `outcome` is set. Arguments: the draft, the actor, the version that it
 # was saved as (None: it was not saved). Listeners return updates of rows of its chat, which are written together with the draft.
 draft_ended: CollectingHook[[Draft, Actor, AgentSpec | None], RowUpdate[Any]] = CollectingHook("draft_ended")
+# Called before a draft is saved. Arguments: the draft, its content, and the ids of the suggestions that the actor knows are not
+# used in it. A listener raises `Conflict` if others are not used.
+draft_saving: Hook[[Draft, SpecContent, Collection[UUID]]] = Hook("draft_saving")
 # Called before the holder of a draft's lock loses it to another actor: a person discards the draft, an operator releases the lock,
 # or a person claims or replaces the draft after the lock expired. It is not called when the lock expires, or when the holder or the
 # agent leaves the chat. Arguments: the draft before the change, the holder, the actor.

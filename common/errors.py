@@ -49,6 +49,7 @@ class Code(StrEnum):
     SUGGESTION_CLOSED = "suggestion_closed"
     IN_MERGE = "in_merge"
     MERGE_ENDED = "merge_ended"
+    SUGGESTIONS_UNUSED = "suggestions_unused"
     # files
     FILE_UNREADABLE = "file_unreadable"
     # models, runs, workspaces and schedules

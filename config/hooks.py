@@ -54,6 +54,7 @@ LISTENERS: dict[str, list[str]] = {
     ],
     "chats.hooks.chats_read": ["notifications.services.reading.mark_read_in_chats"],
     "agents.hooks.draft_applying": ["usage.services.listeners.check_price_is_known"],
+    "agents.hooks.draft_saving": ["suggestions.services.listeners.check_unused_suggestions"],
     "agents.hooks.draft_ended": [
         "runs.services.comparisons.close_comparisons",
         "suggestions.services.listeners.update_suggestions_of_draft",

@@ -6,7 +6,15 @@ from uuid import UUID
 
 from actors.models import Actor
 from agents.permissions import AgentVerb, get_production
-from events.rows import ListedSuggestionRow, MergeRow, MergeState, Provenance, Stamp, SuggestionRow
+from events.rows import (
+    ListedSuggestionRow,
+    MergeRow,
+    MergeState,
+    Provenance,
+    Stamp,
+    SuggestionRow,
+    UnusedSuggestionRow,
+)
 from runs.models import RunState
 from suggestions.models import Merge, Suggestion
 from suggestions.permissions import SuggestionVerb, compute_suggestion_verbs, is_under_way
@@ -59,6 +67,11 @@ def build_listed_row(suggestion: Suggestion, reader: Reader) -> ListedSuggestion
 def build_suggestion_row(suggestion: Suggestion, reader: Reader) -> SuggestionRow:
     """Build the row of a suggestion with its content. The suggestion must be fetched with `select_row_fields`."""
     return SuggestionRow(**dict(build_listed_row(suggestion, reader)), content=suggestion.content)
+
+
+def build_unused_row(suggestion: Suggestion) -> UnusedSuggestionRow:
+    title = suggestion.note.strip().partition("\n")[0][:90]
+    return UnusedSuggestionRow(id=suggestion.id, author_name=suggestion.author.name, title=title)
 
 
 def build_merge_row(merge: Merge, reader: Reader) -> MergeRow:

@@ -91,9 +91,13 @@ class RebaseBody(Body):
 
 
 class SaveBody(Body):
+    """`unused_suggestions`: the suggestions that were merged into the draft and are not used in it (`GET
+    .../draft/suggestions`). If others are not used, the draft is not saved."""
+
     revision: Revision
     base_version: Version
     message: str = Field(default="", max_length=400)
+    unused_suggestions: list[UUID] = Field(default=[], max_length=100)
 
 
 class AgentTemplateRow(Row):

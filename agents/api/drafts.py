@@ -101,6 +101,7 @@ class SaveDraft(APIView):
             revision=body.revision,
             base_version=body.base_version,
             message=body.message,
+            unused_suggestions=body.unused_suggestions,
         )
         return build_response(spec.to_row())
 

@@ -101,6 +101,7 @@ from events.rows.publishing import (
 )
 from events.rows.schedules import LastTimeRow, NextTimesRow, PauseReason, ScheduleRow
 from events.rows.suggestions import (
+    DraftSuggestionsRow,
     ListedSuggestionRow,
     MergeMethod,
     MergeRow,
@@ -109,6 +110,7 @@ from events.rows.suggestions import (
     SuggestionRow,
     SuggestionState,
     SuggestionSummaryState,
+    UnusedSuggestionRow,
 )
 from events.rows.tools import (
     AuthScheme,
@@ -203,7 +205,9 @@ __all__ = [
     "LockedDraftRow",
     "MESSAGE_ROWS",
     "DeletedWorkspaceRow",
+    "DraftSuggestionsRow",
     "MembershipRow",
+    "UnusedSuggestionRow",
     "MemoryClearingRow",
     "MemoryRow",
     "MemoryUseRow",

@@ -128,3 +128,18 @@ class MergeRow(Row):
     cost_micro: int | None
     created_at: datetime
     ended_at: datetime | None
+
+
+class UnusedSuggestionRow(Row):
+    """A suggestion that was merged into a draft and is not used in it. `title` is the first line of its note."""
+
+    id: UUID
+    author_name: str
+    title: str
+
+
+class DraftSuggestionsRow(Row):
+    """The number of suggestions that are merged into a draft, and those of which the draft has nothing."""
+
+    merged: int
+    unused: list[UnusedSuggestionRow]

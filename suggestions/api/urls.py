@@ -9,6 +9,7 @@ SUGGESTION = "suggestions/<uuid:suggestion_id>"
 
 urlpatterns = [
     path(f"{AGENT_IN_CHAT}/draft/suggest", views.SuggestDraft.as_view()),
+    path(f"{AGENT_IN_CHAT}/draft/suggestions", views.DraftSuggestions.as_view()),
     path(f"{AGENT_IN_CHAT}/suggestions", views.SuggestSpec.as_view()),
     path("workspaces/<uuid:workspace_id>/suggestions", views.Suggestions.as_view()),
     path("workspaces/<uuid:workspace_id>/suggestions/count", views.PendingCount.as_view()),

@@ -7,7 +7,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.views import APIView
 
 from common.rest import Page, Request, build_list_response, build_query_parameters, build_response, read, read_query
-from events.rows import ListedSuggestionRow, MergeRow, SuggestionDetailRow, SuggestionRow
+from events.rows import DraftSuggestionsRow, ListedSuggestionRow, MergeRow, SuggestionDetailRow, SuggestionRow
 from suggestions import services as suggestions
 from suggestions.api.bodies import (
     AcceptBody,
@@ -37,6 +37,12 @@ class SuggestDraft(APIView):
         body = read(request, SuggestBody)
         suggestion = suggestions.suggest_draft(request.user, chat_id, agent_id, revision=body.revision, note=body.note)
         return build_response(get_suggestion_row(request.user, suggestion.id), 201)
+
+
+class DraftSuggestions(APIView):
+    @extend_schema(operation_id="read_draft_suggestions", responses=DraftSuggestionsRow)
+    def get(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
+        return build_response(suggestions.read_draft_suggestions(request.user, chat_id, agent_id))
 
 
 class SuggestSpec(APIView):

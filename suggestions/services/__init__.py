@@ -9,10 +9,12 @@ from suggestions.services.merges import (
 )
 from suggestions.services.suggesting import suggest_draft, suggest_spec
 from suggestions.services.summaries import summarize_suggestion
+from suggestions.services.unused import read_draft_suggestions
 
 __all__ = [
     "accept_suggestion",
     "merge_suggestions",
+    "read_draft_suggestions",
     "reject_suggestion",
     "retry_merge",
     "stop_merge",

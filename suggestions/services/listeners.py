@@ -1,18 +1,24 @@
 """Listeners of the hooks of runs and agents."""
 
 import logging
+from collections.abc import Collection
 from typing import Any
+from uuid import UUID
 
 from django.db import InterfaceError, OperationalError, transaction
 
 from actors.models import Actor
 from agents.models import AgentSpec, Draft
+from agents.specs.content import SpecContent
+from common.errors import Code, Conflict
 from common.writing import RowUpdate
 from runs.errors import LeaseLost
 from runs.models import Run, RunState
+from suggestions.rows import build_unused_row
 from suggestions.services.deciding import lock_unsaved_suggestions, record_saved_version, reopen_suggestions
 from suggestions.services.finishing import fail_merge, finish_merge
 from suggestions.services.summaries import fail_summary, finish_summary
+from suggestions.services.unused import list_unused_suggestions
 
 logger = logging.getLogger(__name__)
 
@@ -46,6 +52,21 @@ def finish_summary_or_merge(run: Run) -> None:
             raise
         logger.exception("The %s of the job %s is marked as failed.", run.origin, run.pk)
         fail(run)
+
+
+def check_unused_suggestions(draft: Draft, content: SpecContent, known: Collection[UUID]) -> None:
+    """Raise `Conflict` (`suggestions_unused`) if a suggestion that was merged into the draft is not used in this content, and is
+    not `known`, so that nobody drops it without knowing. A listener of `draft_saving`."""
+    unused = [one for one in list_unused_suggestions(draft, content) if one.pk not in known]
+    if not unused:
+        return
+    names = ", ".join(dict.fromkeys(suggestion.author.name for suggestion in unused))
+    raise Conflict(
+        f"Suggestions that were merged into this draft are not in it: by {names}.",
+        code=Code.SUGGESTIONS_UNUSED,
+        hints=["Put them into the draft, or save it with their ids in unused_suggestions. Their authors are notified."],
+        data={"suggestions": [build_unused_row(suggestion).model_dump(mode="json") for suggestion in unused]},
+    )
 
 
 def update_suggestions_of_draft(draft: Draft, actor: Actor, spec: AgentSpec | None) -> list[RowUpdate[Any]]:

@@ -675,6 +675,7 @@ OPERATIONS: dict[str, Operation] = {
         "PUT", f"{DRAFT}/lock-waiter", MEMBERS, lambda t: {"wants_notice": True}, _claim_draft_of_other_person
     ),
     "request_draft": Operation("POST", f"{DRAFT}/request", MEMBERS, prepare=_claim_draft_of_other_person),
+    "read_draft_suggestions": Operation("GET", f"{DRAFT}/suggestions", MEMBERS, prepare=_claim_draft),
     "read_draft_trial": Operation("GET", f"{DRAFT}/trial", MEMBERS, prepare=_claim_draft),
     "hand_over_draft": Operation(
         "POST",

@@ -61,7 +61,7 @@ def test_an_editor_deletes_a_workspace_after_its_public_agent_was_taken_down(
     dialog.get_by_label("Type Lighthouse to confirm").fill("Lighthouse")
     dialog.get_by_label("Your password").fill(f"{PASSWORD} not")
     button.click()
-    expect(dialog.get_by_text("This is not your password.")).to_be_visible()
+    expect(dialog.get_by_text("That isn't your password.")).to_be_visible()
     dialog.get_by_label("Your password").fill(PASSWORD)
     button.click()
     expect(dialog.get_by_role("alert")).to_contain_text("People elsewhere use agents that it has published.")

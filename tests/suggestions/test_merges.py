@@ -21,7 +21,7 @@ from suggestions import services as suggestions
 from suggestions.merge_answer import InvalidReason
 from suggestions.models import Merge, Suggestion
 from suggestions.selectors import get_merge_row
-from tests.api.test_rights import client_for
+from tests.api.test_rights import client_for, fingerprint
 from tests.factories.workspaces import grant_right
 from tests.jobs import DEMO_MODEL, answer_job, claim_job
 from tests.people import make_agent, make_operator
@@ -111,21 +111,54 @@ def test_saving_a_merged_draft_records_the_version_on_its_suggestions(environmen
     assert get_row(environment, suggestion, "bob").saved_as == 2
 
 
-def save_merged_draft(environment, prompt, **fields):
-    """Write this into the draft of a merge and save it. Return the version."""
+def save_merged_draft(environment, prompt, *, unused=(), **fields):
+    """Write this into the draft of a merge and save it without these suggestions. Return the version."""
     draft = drafts.write_draft(
         **environment.draft_args(),
         content=environment.build_content(prompt, **fields),
         revision=environment.find_draft().revision,
     )
-    return drafts.save_draft(**environment.draft_args(), revision=draft.revision, base_version=draft.base_version)
+    return drafts.save_draft(
+        **environment.draft_args(),
+        revision=draft.revision,
+        base_version=draft.base_version,
+        unused_suggestions=[suggestion.id for suggestion in unused],
+    )
+
+
+def test_no_accepted_suggestion_is_dropped_by_a_save_that_does_not_name_it(environment):
+    briefer = environment.suggest(BRIEFER, "bob", note="Shorter\nand kinder")
+    loud = environment.suggest(LOUDER, "carol")
+    environment.fail_merge(environment.merge(briefer, loud))
+    draft = drafts.write_draft(
+        **environment.draft_args(),
+        content=environment.build_content(LOUDER),
+        revision=environment.find_draft().revision,
+    )
+    alice, path = (
+        client_for(environment.team, "alice"),
+        f"chats/{environment.chat.id}/agents/{environment.scribe.id}/draft",
+    )
+    unused = {"id": str(briefer.id), "author_name": "Bob", "title": "Shorter"}
+    assert alice.ok("GET", f"{path}/suggestions") == {"merged": 2, "unused": [unused]}
+    before = fingerprint()
+    for known in ([], [str(loud.id)]):
+        body = {"revision": draft.revision, "base_version": 1, "unused_suggestions": known}
+        answer = alice("POST", f"{path}/save", body)
+        error = answer.json()["error"]
+        assert (answer.status_code, error["code"]) == (409, "suggestions_unused")
+        assert (error["data"], bool(error["hints"])) == ({"suggestions": [unused]}, True)
+        assert fingerprint() == before
+    alice.ok("POST", f"{path}/save", body | {"unused_suggestions": [str(briefer.id)]})
+    assert get_states(briefer, loud) == ["unused", "accepted"]
+    assert Notification.objects.filter(type="suggestion_unused", person=environment["bob"]).count() == 1
 
 
 def test_a_suggestion_of_which_the_saved_version_has_nothing_is_unused(environment):
     briefer, loud = environment.suggest(BRIEFER, "bob"), environment.suggest(LOUDER, "carol")
     merge = environment.fail_merge(environment.merge(briefer, loud))
     assert get_states(briefer, loud) == ["accepted", "accepted"]
-    spec = save_merged_draft(environment, LOUDER)
+    spec = save_merged_draft(environment, LOUDER, unused=[briefer])
     assert get_states(briefer, loud) == ["unused", "accepted"]
     assert reload(briefer).saved_as == reload(loud).saved_as == spec
     notifications = Notification.objects.filter(type="suggestion_unused")
@@ -169,7 +202,7 @@ def test_a_suggestion_is_used_if_the_saved_version_has_anything_of_it(
 ):
     suggestion = environment.suggest(wanted, **fields)
     environment.merge(suggestion)
-    save_merged_draft(environment, saved, **saved_fields)
+    save_merged_draft(environment, saved, unused=[suggestion] if state == "unused" else [], **saved_fields)
     assert reload(suggestion).state == state
 
 
@@ -185,7 +218,7 @@ def test_a_suggestion_is_used_if_a_line_is_attributed_to_it(environment):
 def test_a_later_version_does_not_change_whether_a_suggestion_is_used(environment):
     briefer = environment.suggest(BRIEFER)
     environment.merge(briefer)
-    save_merged_draft(environment, LOUDER)
+    save_merged_draft(environment, LOUDER, unused=[briefer])
     environment.save_version(BRIEFER)
     assert reload(briefer).state == "unused"
     assert Notification.objects.filter(type="suggestion_unused").count() == 1

@@ -1,5 +1,6 @@
 """End a draft by saving, suggesting or discarding it, or only release its lock."""
 
+from collections.abc import Collection
 from typing import Any
 from uuid import UUID
 
@@ -7,7 +8,7 @@ from django.db import transaction
 from django.utils.translation import gettext
 
 from actors.models import Actor
-from agents.hooks import draft_ended
+from agents.hooks import draft_ended, draft_saving
 from agents.models import AgentSpec, Draft
 from agents.permissions import AgentVerb, compute_agent_verbs, get_agent_for, get_production
 from agents.selectors import build_no_draft_error, find_draft
@@ -27,12 +28,20 @@ from events.rows import DraftOutcome, SpecOrigin
 
 @transaction.atomic
 def save_draft(
-    actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int, base_version: int, message: str = ""
+    actor: Actor,
+    chat_id: UUID,
+    agent_id: UUID,
+    *,
+    revision: int,
+    base_version: int,
+    message: str = "",
+    unused_suggestions: Collection[UUID] = (),
 ) -> AgentSpec:
     """Save the draft as the next version of the agent, and end the draft.
 
-    Raises `NotFound`, `Forbidden`, `Invalid` and `Conflict`: those of `write_draft`, or `stale_base` (its data has the current
-    production) if production, or the base of the draft, is not at `base_version`.
+    `unused_suggestions`: the suggestions that were merged into the draft and that the actor knows are not used in it. Raises
+    `NotFound`, `Forbidden`, `Invalid` and `Conflict`: those of `write_draft`; `stale_base` (its data has the current production) if
+    production, or the base of the draft, is not at `base_version`; `suggestions_unused` if further suggestions are not used.
     """
     chat, agent = locking.lock_chat_with_agent(actor, chat_id, agent_id, AgentVerb.SAVE)
     draft = locking.lock_draft_of_holder(actor, chat, agent, revision=revision)
@@ -47,6 +56,7 @@ def save_draft(
         )
     content = SpecContent.model_validate(draft.written)
     check_content(content, agent=agent)
+    draft_saving.call(draft, content, unused_suggestions)
 
     spec = write_spec(
         agent,

@@ -90,6 +90,7 @@ export type ToolPolicy = OfferedToolRow['policy']
 export type ToolJobRow = Schemas['ToolJobRow']
 export type OpenApiDocument = Schemas['DocumentRow']
 export type OpenApiOperation = Schemas['OperationRow']
+export type UnusedSuggestionRow = Schemas['UnusedSuggestionRow']
 export type WorkspaceRow = Schemas['WorkspaceRow']
 export type Role = WorkspaceRow['role']
 

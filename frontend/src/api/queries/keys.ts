@@ -57,6 +57,7 @@ export const keys = {
   version: (id: string, number: number) => ['agent', id, 'versions', number] as const,
   chatDraft: (chatId: string | null, agentId: string) => ['chat', chatId, 'draft', agentId] as const,
   draftSnapshots: (draftId: string) => ['draft', draftId, 'snapshots'] as const,
+  draftSuggestions: (draftId: string, revision: number) => ['draft', draftId, 'suggestions', revision] as const,
   draftTrial: (draftId: string) => ['draft', draftId, 'trial'] as const,
   lockWaiter: (draftId: string, holderId: string) => ['draft', draftId, 'waiter', holderId] as const,
   pins: (chatId: string) => ['chat', chatId, 'pins'] as const,

@@ -123,6 +123,22 @@ export const useDraftTrial = (draft: DraftRow | null) =>
     gcTime: 0,
   })
 
+/** Reads which suggestions are merged into the draft, and which of them are not used in its text. */
+export const useDraftSuggestions = (draft: DraftRow | null) =>
+  useQuery({
+    queryKey: keys.draftSuggestions(draft?.id ?? '', draft?.revision ?? 0),
+    queryFn: ({ signal }) =>
+      unwrap(
+        rest.GET('/api/v1/chats/{chat_id}/agents/{agent_id}/draft/suggestions', {
+          ...draftParams(draft?.chat_id ?? '', draft?.agent_id ?? ''),
+          signal,
+        }),
+      ),
+    enabled: draft?.provenance?.origin !== undefined,
+    staleTime: 0,
+    gcTime: 0,
+  })
+
 /** Reads the snapshots of the current draft, newest first. */
 export const useDraftSnapshots = (chatId: string, draft: DraftRow) =>
   useQuery({

@@ -76,6 +76,17 @@ it('replaces the chosen text in the prompt and restores it', async () => {
   expect(onEdit.mock.calls).toEqual([['# Role\nThree lines.\nEnd.'], ['# Role\nTwo lines.\nEnd.']])
 })
 
+it('keeps the lines of both, each with its contributor, and finds them again in the text', async () => {
+  const screen = await render(<Screen />)
+  const both = screen.getByRole('button', { name: /Keep both/ })
+  await both.click()
+  await screen.getByRole('button', { name: /1 conflict/ }).click()
+  await expect.element(both).toHaveAttribute('aria-pressed', 'true')
+  await expect.element(screen.getByRole('button', { name: /Bob/ })).toHaveAttribute('aria-pressed', 'false')
+  await screen.getByRole('button', { name: /Carol/ }).click()
+  expect(onEdit.mock.calls).toEqual([['# Role\nTwo lines.\nThree lines.\nEnd.'], ['# Role\nThree lines.\nEnd.']])
+})
+
 it('confirms the current choice without an edit', async () => {
   const screen = await render(<Screen />)
   await expect.element(screen.getByText('0 of 1', { exact: false })).toBeVisible()

@@ -12,7 +12,17 @@ import { ToolName } from '../components/ToolName'
 import { describeTool } from '../content'
 import { getContributorLabel } from './contributors'
 import type { Workshop } from './draftSession'
-import { getOriginLayer, hasSegment, parseTool, replaceChoice, type Sources, setField } from './provenance'
+import {
+  type Choice,
+  findSources,
+  getOriginLayer,
+  hasSegment,
+  listChoices,
+  parseTool,
+  replaceChoice,
+  type Sources,
+  setField,
+} from './provenance'
 import workshopStyles from './Workshop.module.css'
 
 interface ConflictsProps {
@@ -62,10 +72,20 @@ export function Conflicts({ provenance, sources, workshop }: ConflictsProps) {
   )
 }
 
+/** Returns how many conflicts of a draft nobody has reviewed in this browser, and whose choice nobody has changed. */
+export function useUnsettledConflicts({ draft, content }: Workshop): number {
+  const provenance = draft?.provenance
+  const conflicts = provenance?.conflicts ?? []
+  const [reviewed] = useReviewed(draft?.id ?? '', conflicts)
+  const chosen = provenance ? findSources(provenance, content).chosen : []
+  return conflicts.filter((conflict, index) => !reviewed.includes(index) && chosen[index] === (conflict.chosen ?? null))
+    .length
+}
+
 /** Returns the content with another choice, or null when the chosen text was edited by hand or its place is not known. */
 function applyChoice({ provenance, sources, workshop }: ConflictsProps, index: number, choice: number) {
   const conflict = provenance.conflicts?.[index]
-  const text = conflict?.choices[choice]?.text
+  const text = conflict && listChoices(conflict)[choice]?.text
   if (!conflict || text === undefined) return null
   const { content } = workshop
   if (sources.chosen[index] === choice) return content
@@ -94,8 +114,8 @@ function Choices({ conflict, provenance, chosen, isReviewed, isReadOnly, onChoos
         {question} {isReviewed ? <Check className="i s" aria-label={t('decided')} /> : null}
       </legend>
       <div className={workshopStyles.choices}>
-        {conflict.choices.map((choice, index) => {
-          const contributor = provenance.contributors.find(item => item.id === choice.contributor)
+        {listChoices(conflict).map((choice, index) => {
+          const origin = choice.contributor || choice.parts ? layer : 'production'
           return (
             <button
               // biome-ignore lint/suspicious/noArrayIndexKey: a choice has no id
@@ -106,9 +126,9 @@ function Choices({ conflict, provenance, chosen, isReviewed, isReadOnly, onChoos
               aria-disabled={isReadOnly || undefined}
               onClick={() => isReadOnly || onChoose(index)}
             >
-              <span className={workshopStyles.who} data-layer={choice.contributor ? layer : 'production'}>
-                <LayerIcon layer={choice.contributor ? layer : 'production'} />
-                {contributor ? getContributorLabel(contributor, t) : t('production')}
+              <span className={workshopStyles.who} data-layer={origin}>
+                <LayerIcon layer={origin} />
+                {getChoiceLabel(choice, provenance, t)}
                 {chosen === index ? <span className="end">{t('inUse')}</span> : null}
               </span>
               <span className={conflict.about === 'prompt' ? cx(workshopStyles.text, 'mono') : workshopStyles.text}>
@@ -125,6 +145,12 @@ function Choices({ conflict, provenance, chosen, isReviewed, isReadOnly, onChoos
 }
 
 type T = ReturnType<typeof useTexts>['t']
+
+function getChoiceLabel({ contributor: id, parts }: Choice, provenance: Provenance, t: T): string {
+  if (parts) return t(parts.length === 2 ? 'keepBoth' : 'keepAll')
+  const contributor = provenance.contributors.find(item => item.id === id)
+  return contributor ? getContributorLabel(contributor, t) : t('production')
+}
 
 function ConflictQuestion({ conflict: { about } }: { conflict: Conflict }) {
   const { t, rich } = useTexts()

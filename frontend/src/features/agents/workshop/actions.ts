@@ -41,9 +41,10 @@ export interface DraftActions {
   apply(): Promise<DraftRow | null>
   /**
    * Saves the draft as the next version. Returns null while another action runs, and when the text could not be stored before.
-   * Throws `stale_base` when another version was saved meanwhile.
+   * Throws `stale_base` when another version was saved meanwhile, and `suggestions_unused` when suggestions that were merged into the
+   * draft are not in it, besides those of `unused`.
    */
-  save(message: string): Promise<SpecRow | null>
+  save(message: string, unused: readonly string[]): Promise<SpecRow | null>
   /** Ends the draft and makes a suggestion of it. */
   suggest(note: string): Promise<boolean>
   /** Makes a suggestion of a lost text. */
@@ -129,13 +130,18 @@ export function useDraftActions(
     return row
   }
 
-  const save = async (message: string): Promise<SpecRow | null> => {
+  const save = async (message: string, unused: readonly string[]): Promise<SpecRow | null> => {
     if (!begin('doing.saving')) return null
     try {
       const revision = await flushOrNotify()
       if (revision === null) return null
       const base = workshop.draft?.base_version ?? agent.spec.number ?? 0
-      const spec = await drafts.save(chatId, agentId, { revision, base_version: base, message })
+      const spec = await drafts.save(chatId, agentId, {
+        revision,
+        base_version: base,
+        message,
+        unused_suggestions: [...unused],
+      })
       void client.invalidateQueries({ queryKey: keys.agents(workspaceId) })
       void client.invalidateQueries({ queryKey: keys.versions(agentId) })
       showToast(t('savedAs', { version: `v${spec.number}` }))

@@ -40,26 +40,48 @@ export function locateSegments(segments: readonly Segment[], text: string): Loca
 
 const areConsecutive = (lines: readonly number[]) => lines.every((line, at) => line === (lines[0] ?? 0) + at)
 
+/** A choice of a conflict. `parts` are the texts of several contributors, if the choice keeps all of them. */
+export interface Choice {
+  contributor?: string | null
+  text: string
+  parts?: readonly Conflict['choices'][number][]
+}
+
+/**
+ * Returns the choices of a conflict, and after them the one that keeps all of them, if several have lines of the prompt: the lines of
+ * the first, and then those of each other one that are not there yet.
+ */
+export function listChoices({ about, choices }: Conflict): Choice[] {
+  if (about !== 'prompt') return [...choices]
+  const kept = new Set<string>()
+  const parts = choices.flatMap(choice => {
+    const lines = splitLines(choice.text).filter(line => line.trim() === '' || !kept.has(line))
+    for (const line of lines) kept.add(line)
+    return lines.some(line => line.trim() !== '') ? [{ ...choice, text: lines.join('\n') }] : []
+  })
+  if (parts.length < 2) return [...choices]
+  return [...choices, { text: parts.map(part => part.text).join('\n'), parts }]
+}
+
 /** Returns the segments with another choice of a conflict, which replaces all segments of that conflict. */
-function replaceSegments(
-  segments: readonly Segment[],
-  conflictIndex: number,
-  choice: Conflict['choices'][number],
-): Segment[] {
+function replaceSegments(segments: readonly Segment[], conflictIndex: number, choice: Choice): Segment[] {
   const first = segments.findIndex(segment => segment.conflict === conflictIndex)
   if (first < 0) return [...segments]
-  const text = splitLines(choice.text)
-    .map(line => `${line}\n`)
-    .join('')
-  const segment: Segment = {
-    text,
-    contributors: choice.contributor ? [choice.contributor] : [],
-    conflict: conflictIndex,
-  }
+  const chosen = buildSegments(choice, conflictIndex)
   return segments.flatMap((other, index) =>
-    index === first ? [segment] : other.conflict === conflictIndex ? [] : [other],
+    index === first ? chosen : other.conflict === conflictIndex ? [] : [other],
   )
 }
+
+/** Returns the segments of a choice: one, or one of each contributor if it keeps the texts of several. */
+const buildSegments = (choice: Choice, conflictIndex: number): Segment[] =>
+  (choice.parts ?? [choice]).map(({ text, contributor }) => ({
+    text: splitLines(text)
+      .map(line => `${line}\n`)
+      .join(''),
+    contributors: contributor ? [contributor] : [],
+    conflict: conflictIndex,
+  }))
 
 /** Returns the layer whose colour marks the contributors. */
 export const getOriginLayer = (provenance: Provenance) => (provenance.origin === 'merge' ? 'suggestion' : 'writing')
@@ -102,14 +124,15 @@ function findPromptChoice(
     return typed ?? { choiceIndex: findChosenDeletion(conflict), segments }
   }
   const original = conflict.chosen ?? null
-  if (original !== null && isInText(segments, conflictIndex, prompt)) return { choiceIndex: original, segments }
-  // An empty choice matches every text, so it is tried last.
-  const others = conflict.choices.map((_, at) => at).filter(at => at !== original)
-  others.sort((a, b) => Number(isEmptyChoice(conflict, a)) - Number(isEmptyChoice(conflict, b)))
-  for (const choiceIndex of others) {
-    const choice = conflict.choices[choiceIndex]
-    const candidate = choice ? replaceSegments(segments, conflictIndex, choice) : segments
-    if (choice && isInText(candidate, conflictIndex, prompt)) return { choiceIndex, segments: candidate }
+  const choices = listChoices(conflict)
+  // A text that keeps all choices also contains each of them, so it is tried first. An empty choice matches every text, so it is
+  // tried last.
+  const rank = (at: number) => (choices[at]?.parts ? 0 : at === original ? 1 : isEmptyChoice(conflict, at) ? 3 : 2)
+  for (const choiceIndex of choices.map((_, at) => at).sort((a, b) => rank(a) - rank(b))) {
+    const choice = choices[choiceIndex]
+    if (!choice) continue
+    const candidate = choiceIndex === original ? segments : replaceSegments(segments, conflictIndex, choice)
+    if (isInText(candidate, conflictIndex, prompt)) return { choiceIndex, segments: candidate }
   }
   return { choiceIndex: null, segments }
 }
@@ -134,36 +157,36 @@ function findTypedChoice(
   const original = segments.flatMap(segment => splitLines(segment.text))
   const lines = splitLines(prompt)
   const matches = matchLines(original, lines)
-  for (const [choiceIndex, { contributor, text }] of conflict.choices.entries()) {
-    const typed = splitLines(text)
+  for (const [choiceIndex, choice] of listChoices(conflict).entries()) {
+    const typed = splitLines(choice.text)
     const start = lines.findIndex((_, at) => typed.every((line, i) => line === lines[at + i] && !matches.has(at + i)))
     if (typed.length === 0 || start < 0) continue
     const before = [...matches].filter(([line]) => line < start).map(([, from]) => from)
-    const segment = { text: `${text}\n`, contributors: contributor ? [contributor] : [], conflict: conflictIndex }
-    const candidate = insertSegment(segments, Math.max(-1, ...before) + 1, segment)
+    const inserted = buildSegments(choice, conflictIndex)
+    const candidate = insertSegments(segments, Math.max(-1, ...before) + 1, inserted)
     if (isInText(candidate, conflictIndex, prompt)) return { choiceIndex, segments: candidate }
   }
   return null
 }
 
-/** Returns the segments with another one before a line (0-based, of all segments). A segment around that place is split. */
-function insertSegment(segments: readonly Segment[], at: number, inserted: Segment): Segment[] {
+/** Returns the segments with others before a line (0-based, of all segments). A segment around that place is split. */
+function insertSegments(segments: readonly Segment[], at: number, inserted: readonly Segment[]): Segment[] {
   let end = 0
   const index = segments.findIndex(({ text }) => {
     end += splitLines(text).length
     return end > at
   })
   const segment = segments[index]
-  if (!segment) return [...segments, inserted]
+  if (!segment) return [...segments, ...inserted]
   const lines = splitLines(segment.text).map(line => `${line}\n`)
   const cut = lines.length - (end - at)
   const head = cut > 0 ? [{ ...segment, text: lines.slice(0, cut).join('') }] : []
   const tail = { ...segment, text: lines.slice(cut).join('') }
-  return [...segments.slice(0, index), ...head, inserted, tail, ...segments.slice(index + 1)]
+  return [...segments.slice(0, index), ...head, ...inserted, tail, ...segments.slice(index + 1)]
 }
 
 const isEmptyChoice = (conflict: Conflict, choiceIndex: number) =>
-  splitLines(conflict.choices[choiceIndex]?.text ?? '').length === 0
+  splitLines(listChoices(conflict)[choiceIndex]?.text ?? '').length === 0
 
 function isInText(segments: readonly Segment[], conflictIndex: number, text: string): boolean {
   const parts = locateSegments(segments, text).filter(part => part.segment.conflict === conflictIndex)

@@ -31,6 +31,8 @@ const errors = {
   'error.suggestion_closed': 'This suggestion has already been decided.',
   'error.in_merge': 'This suggestion is being merged right now.',
   'error.merge_ended': 'This merge has already ended.',
+  'error.suggestions_unused':
+    'Suggestions that were merged into this draft are not in it. They are named above; save again to leave them out.',
   'error.file_unreadable': "This file couldn't be read as an agent. Check the notes on each field.",
   'error.host_refused': "Calls to this server aren't allowed. An operator can allow it.",
   'error.budget_used_up':

@@ -33,6 +33,7 @@ const errors: Record<keyof typeof en, string> = {
   'error.suggestion_closed': '这项建议已经有了决定。',
   'error.in_merge': '这项建议正在合并。',
   'error.merge_ended': '这次合并已经结束。',
+  'error.suggestions_unused': '有合并进此草稿的建议不在其中。上面列出了它们；再次保存即表示不采用。',
   'error.file_unreadable': '这个文件无法读成 Agent。看看各字段的说明。',
   'error.host_refused': '不允许调用此服务器，可请管理员允许。',
   'error.budget_used_up': '此工作区的预算余额不足。请在设置中提高预算，或等待下一期开始。',

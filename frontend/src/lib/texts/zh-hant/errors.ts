@@ -33,6 +33,7 @@ const errors: Record<keyof typeof en, string> = {
   'error.suggestion_closed': '這項建議已經有了決定。',
   'error.in_merge': '這項建議正在合併。',
   'error.merge_ended': '這次合併已經結束。',
+  'error.suggestions_unused': '有合併進此草稿的建議不在其中。上面列出了它們；再次儲存即表示不採用。',
   'error.file_unreadable': '這個檔案無法讀成 Agent。看看各欄位的說明。',
   'error.host_refused': '不允許呼叫此伺服器，請系統管理員允許。',
   'error.budget_used_up': '此工作區的預算餘額不足。請在設定中提高預算，或等待下一期開始。',
