@@ -9,7 +9,6 @@ from pydantic import Field
 from rest_framework.views import APIView
 
 from actors import services as actors
-from actors.api.views import get_password_buckets
 from actors.auth import BySession, SignedIn
 from actors.rates import Bucket
 from common.paging import PAGE_PARAMETERS, answer_page
@@ -110,7 +109,7 @@ class Deletion(APIView):
     permission_classes = (SignedIn, BySession)
 
     def buckets(self, request: Request) -> list[Bucket]:
-        return get_password_buckets(request)
+        return [("passwords", request.user.pk)]
 
     @extend_schema(operation_id="delete_workspace", request=DeletionBody, responses={204: None})
     def post(self, request: Request, workspace_id: UUID) -> HttpResponse:

@@ -69,12 +69,14 @@ export function WelcomeScreen() {
           <ModelOrAgentStep workspace={workspace} step={step} onPreview={setPreview} />
         ) : (
           <StepLayout title={t('nameTitle')} lead={t('nameLead')}>
-            <NameForm key={workspace?.id} made={workspace} onMade={handleNamed} />
-            {workspace ? null : (
-              <DeletedWorkspaces
-                onRestored={row => void navigate({ to: '/w/$workspace', params: { workspace: row.handle } })}
-              />
-            )}
+            <div className="col gap">
+              <NameForm key={workspace?.id} made={workspace} onMade={handleNamed} />
+              {workspace ? null : (
+                <DeletedWorkspaces
+                  onRestored={row => void navigate({ to: '/w/$workspace', params: { workspace: row.handle } })}
+                />
+              )}
+            </div>
           </StepLayout>
         )}
       </main>

@@ -1,4 +1,5 @@
 import { type DeletedWorkspaceRow, useDeletedWorkspaces, useRestoreWorkspace, type WorkspaceRow } from '@/api'
+import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { formatFullTime, formatRelative } from '@/lib/time'
 import { Button } from '@/ui/Button'
@@ -19,7 +20,7 @@ export function DeletedWorkspaces({ onRestored }: DeletedWorkspacesProps) {
     <section className={blocks.sec}>
       <h2 className={blocks.h}>{t('deletedWorkspaces')}</h2>
       <ErrorBanner error={restore.error} />
-      <ul className={blocks.rows}>
+      <ul className={cx(blocks.b, blocks.rows)}>
         {rows.map(row => (
           <DeletedWorkspace
             key={row.id}
