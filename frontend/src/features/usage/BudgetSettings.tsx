@@ -135,7 +135,7 @@ function RefusesUnpriced({ checked, onChange }: { checked: boolean; onChange(che
   return (
     <div className={styles.option}>
       <Switch label={t('budget.refusesUnpriced')} on={checked} onChange={onChange} />
-      <span>
+      <span className="col">
         {t('budget.refusesUnpriced')}
         <span className="hint">{t('budget.refusesHint')}</span>
       </span>
