@@ -13,11 +13,11 @@ from chats.permissions import ChatVerb, get_chat_for
 from common.clock import now
 from common.errors import Code, Conflict, Invalid, NotFound, TooLarge
 from common.ids import new_id
-from events.payloads import MAX_TEXT
 from runs.models import Run
 from tests.api.test_rights import client_for
 from tests.people import make_agent
 from tests.queries import record_statements
+from waking.api.bodies import MAX_PREVIEWED_TEXT
 from waking.services.wake import preview_wakes
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -132,11 +132,11 @@ def test_FAIR3_a_text_with_very_many_handles_does_not_make_a_large_query(team):
     assert max(map(len, asked)) < 3000
 
 
-def test_FAIR3_a_wake_preview_refuses_a_text_that_is_too_long_for_a_message(team):
+def test_FAIR3_a_wake_preview_refuses_a_text_that_nobody_types(team):
     path = f"chats/{team.chat.id}/wakes"
     api = client_for(team, "alice")
-    api.refused(400, "invalid", "POST", path, {"text": "x" * (MAX_TEXT + 1)})
-    api.ok("POST", path, {"text": "x" * MAX_TEXT})
+    api.refused(400, "invalid", "POST", path, {"text": "x" * (MAX_PREVIEWED_TEXT + 1)})
+    api.ok("POST", path, {"text": "x" * MAX_PREVIEWED_TEXT})
 
 
 def test_SEC2_a_reply_to_a_message_of_another_chat_is_refused(team):

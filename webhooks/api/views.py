@@ -8,6 +8,7 @@ from rest_framework.views import APIView
 
 from actors.auth import BySession, SignedIn
 from actors.models import ApiToken
+from actors.rates import Bucket
 from agents.permissions import AgentVerb, get_agent_for
 from common.errors import Forbidden
 from common.paging import PAGE_PARAMETERS, answer_page
@@ -149,6 +150,9 @@ class WebhookSecret(APIView):
 class Deliveries(APIView):
     permission_classes = (SignedIn, BySession)
 
+    def buckets(self, request: Request) -> list[Bucket]:
+        return [("jobs", request.user.pk)] if request.method == "POST" else []
+
     @extend_schema(operation_id="list_deliveries", parameters=PAGE_PARAMETERS, responses=Page[DeliveryRow])
     def get(self, request: Request, agent_id: UUID, webhook_id: UUID) -> HttpResponse:
         webhook = get_webhook_for(request.user, agent_id, webhook_id)
@@ -161,6 +165,7 @@ class Deliveries(APIView):
 
 class OneDelivery(APIView):
     permission_classes = (SignedIn, BySession)
+    person_buckets = ("jobs",)
 
     @extend_schema(operation_id="send_delivery_again", request=None, responses={202: DeliveryRow})
     def post(self, request: Request, agent_id: UUID, webhook_id: UUID, delivery_id: UUID) -> HttpResponse:
