@@ -1,5 +1,6 @@
 """Every operation by which a person makes us send requests to others takes from a bucket that limits just that (SEC21)."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -56,7 +57,12 @@ class Recorder:
 
         patch.setattr(rates, "throttle", throttle)
         patch.setattr(Celery, "send_task", lambda app, name, *args, **options: self.tasks.add(name))
-        patch.setattr(dispatch, "_send", lambda tasks: bool(tasks and self.tasks.add(dispatch.TASK)))
+        patch.setattr(dispatch, "_send", self.record_runs)
+
+    def record_runs(self, tasks: Sequence[object]) -> bool:
+        """Record that tasks of runs are sent."""
+        self.tasks |= {dispatch.TASK} if tasks else set()
+        return True
 
 
 def test_SEC21_every_operation_that_makes_us_send_requests_has_its_bucket(

@@ -233,7 +233,8 @@ async def test_one_person_in_several_workspaces_has_the_threads_of_one_person() 
 
 
 async def test_a_workspace_has_half_of_the_requests_that_may_wait() -> None:
-    queue, order = build_queue(1, max_waiting=8), []
+    order: Order = []
+    queue = build_queue(1, max_waiting=8)
     async with queue.wait_for_turn(SIXTEEN[0]):
         waiting = [asyncio.create_task(execute(queue, caller, order)) for caller in SIXTEEN[:8]]
         await asyncio.sleep(0)
