@@ -93,10 +93,11 @@ def embed_messages(chat_id: str = "", person_id: str | None = None) -> None:
 
 
 @shared_task
-def list_mcp_tools(server_id: str, person_id: str) -> None:
+def list_mcp_tools(server_id: str, person_id: str | None = None) -> None:
     """Start to list the tools of a server for a person on the engine of this process. Do not wait for it."""
     if engine := get_engine():
-        engine.run_soon(partial(refresh_server, UUID(server_id), UUID(person_id)), name=f"tools of server {server_id}")
+        person = UUID(person_id) if person_id else None  # the web process of an older release names none
+        engine.run_soon(partial(refresh_server, UUID(server_id), person), name=f"tools of server {server_id}")
 
 
 @shared_task
