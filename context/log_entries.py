@@ -6,11 +6,15 @@ from dataclasses import replace
 from typing import Any, cast
 from uuid import UUID
 
+from django.utils.crypto import salted_hmac
+
 from actors.models import Actor
 from context.transcript import LogEntry, LogEntryType, Participant
 from files.models import File
+from files.selectors import TEXT_KINDS, find_short_texts
 from llm.messages import Image
 from llm.tokens import estimate_tokens
+from tools.fence import fence_lines
 
 logger = logging.getLogger(__name__)
 
@@ -18,6 +22,12 @@ LOG_COLUMNS = ("id", "type", "author_id", "payload", "run_id", "reply_to_id", "s
 """The columns of the messages from which entries are built."""
 MAX_IMAGES = 8
 """Images of one conversation."""
+MAX_FILE_TEXTS = 8
+"""Files of one conversation whose text it contains."""
+MAX_FILE_CHARACTERS = 32_000
+"""Characters of the texts of files in one conversation."""
+FILE_TEXTS_DIVISOR = 4
+"""They have at most a quarter as many characters as the model reads tokens: a Chinese character may be a token."""
 
 
 def build_entry(row: Sequence[Any]) -> LogEntry:
@@ -67,6 +77,36 @@ def add_images(entries: list[LogEntry]) -> list[LogEntry]:
         except OSError:
             logger.warning("The thumbnail of file %s cannot be read.", file.id)
     return [replace(entry, image=images[entry.id]) if entry.id in images else entry for entry in entries]
+
+
+def add_file_texts(entries: list[LogEntry], model_size: int) -> list[LogEntry]:
+    """Return the entries, and add their whole texts to the newest `MAX_FILE_TEXTS` files, as far as these are short and fit
+    together. Without such files, no query is made. `model_size`: the most tokens that the run may read."""
+    ids = [
+        entry.id
+        for entry in entries
+        if entry.type == "FILE_MESSAGE" and entry.payload["kind"] in TEXT_KINDS and not entry.payload.get("is_deleted")
+    ]
+    texts: dict[UUID, str] = {}
+    left = min(MAX_FILE_CHARACTERS, model_size // FILE_TEXTS_DIVISOR)
+    found = find_short_texts(ids[-MAX_FILE_TEXTS:]) if ids else {}
+    for id in reversed(ids):
+        if id in found and len(found[id]) <= left:
+            texts[id] = _fence_file_text(id, found[id])
+            left -= len(found[id])
+    return [
+        replace(entry, file_text=texts[entry.id], tokens=entry.tokens + estimate_tokens(texts[entry.id]))
+        if entry.id in texts
+        else entry
+        for entry in entries
+    ]
+
+
+def _fence_file_text(id: UUID, text: str) -> str:
+    # The mark depends on the file alone, so that a provider can cache the conversation. The author of the file cannot compute it.
+    mark = salted_hmac("context.file_text", str(id)).hexdigest()[:12]
+    authors, citation = "the author of this file", "the name of the file"
+    return "\n".join(fence_lines("file", text.splitlines(), authors=authors, citation=citation, mark=mark))
 
 
 def build_participant(actor: Actor, role: str = "") -> Participant:

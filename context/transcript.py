@@ -19,7 +19,8 @@ LogEntryType = Literal["TEXT_MESSAGE", "FILE_MESSAGE", "TOOL_CALL", "TOOL_RESPON
 
 @dataclass(frozen=True)
 class LogEntry:
-    """One row of the chat's log, with the fields that a conversation needs. `tokens`: an estimate of its text."""
+    """One row of the chat's log, with the fields that a conversation needs. `tokens`: an estimate of its text. `file_text`: the
+    whole text of a shared file, between two lines with a mark, if the model reads it at once."""
 
     id: UUID
     type: LogEntryType
@@ -28,6 +29,7 @@ class LogEntry:
     run_id: UUID | None = None
     reply_to: UUID | None = None
     image: Image | None = None
+    file_text: str | None = None
     seq: int = 0
     tokens: int = 0
 
@@ -244,14 +246,15 @@ def _add_author(text: str, entry: LogEntry, author_ids: Mapping[UUID, UUID], cha
 
 
 def _describe_file(entry: LogEntry, can_see_images: bool) -> str:
-    """Return the line that stands for a shared file. Its text is read by the tool `read_file`."""
+    """Return the line that stands for a shared file, with its text if that is short. Others are read by the tool `read_file`."""
     payload = entry.payload
     name = _to_one_line(payload["name"])
     if payload.get("is_deleted"):
         return f"[The file “{name}” was deleted.]"
     pages = f", {payload['pages']} pages" if payload.get("pages") else ""
     unseen = " You cannot see images." if payload["kind"] == FileKind.IMAGE and not can_see_images else ""
-    return f"[file “{name}”: {payload['kind']}, {payload['size']:,} bytes{pages}, id {payload['file_id']}.{unseen}]"
+    line = f"[file “{name}”: {payload['kind']}, {payload['size']:,} bytes{pages}, id {payload['file_id']}.{unseen}]"
+    return line if entry.file_text is None else f"{line}\n{entry.file_text}"
 
 
 def _describe_participant(participant: Participant) -> str:

@@ -16,6 +16,7 @@ from files.permissions import FileVerb, get_file_for
 from tools.interface import Tool, ToolArgs, ToolContext, ToolError, ToolOutput
 from tools.registry import register
 
+READ_FILE = "read_file"
 MAX_LISTED = 50
 MAX_READ_CHARACTERS = 12_000
 """Characters of one reading: more would fill the model's context."""
@@ -72,7 +73,7 @@ class ListFiles(Tool):
 class ReadFile(Tool):
     """Read the text of a file: of a text, a PDF, a document, slides or a spreadsheet. Pass `start` to read on."""
 
-    name = "read_file"
+    name = READ_FILE
     effect = "read"
 
     class Args(ToolArgs):

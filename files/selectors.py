@@ -1,15 +1,25 @@
-"""Reads of files: searches in their texts, and which an agent may pass on."""
+"""Reads of files: searches in their texts, short texts, and which files an agent may pass on."""
 
+import logging
 from collections.abc import Collection
 from typing import Any
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
-from django.db.models.functions import Substr
+from django.db.models.functions import Length, Substr
 
+from common.text import to_storable
+from events.payloads import FileKind, FileState
 from files.models import File
+from files.reading.reader import read_file
 from workspaces.models import Workspace
 
+logger = logging.getLogger(__name__)
+
+MAX_SHORT_CHARACTERS = 8_000
+"""Characters of a text that a model gets with the file, without a call of a tool."""
+TEXT_KINDS = frozenset({FileKind.TEXT, FileKind.PDF, FileKind.DOCUMENT, FileKind.SLIDES, FileKind.SHEET})
+"""The kinds of files that have a text."""
 MAX_SEARCHED_FILES = 500
 """The newest files whose texts are searched, so that a search reads 25 million characters at most."""
 MAX_SEARCHED_CHARACTERS = 50_000
@@ -23,6 +33,27 @@ def search_files(files: QuerySet[File], words: str) -> QuerySet[File]:
     texts = File.objects.filter(pk__in=list(newest)).alias(beginning=Substr("text", 1, MAX_SEARCHED_CHARACTERS))
     found = texts.filter(beginning__icontains=words).values_list("pk", flat=True)
     return files.filter(Q(name__icontains=words) | Q(pk__in=list(found)))
+
+
+def find_short_texts(ids: Collection[UUID]) -> dict[UUID, str]:
+    """Return the texts of those of these files whose whole text has at most `MAX_SHORT_CHARACTERS`. It makes one query.
+
+    A plain text that no worker has read yet is decoded here: its question may be asked within a second of the upload.
+    """
+    is_short = Q(state=FileState.READY, text_is_cut=False, length__range=(1, MAX_SHORT_CHARACTERS))
+    is_not_read_yet = Q(state=FileState.WAITING, kind=FileKind.TEXT, size__lte=MAX_SHORT_CHARACTERS)
+    files = File.objects.filter(pk__in=ids, deleted_at=None).alias(length=Length("text"))
+    texts: dict[UUID, str] = {}
+    for file in files.filter(is_short | is_not_read_yet).only("kind", "state", "text", "content"):
+        if file.state == FileState.READY:
+            texts[file.id] = file.text
+            continue
+        try:
+            with file.content.open("rb") as content:
+                texts[file.id] = to_storable(read_file(file.kind, content.read())["text"])
+        except OSError:
+            logger.warning("The content of file %s cannot be read.", file.id)
+    return texts
 
 
 def list_rows_to_purge(workspace: Workspace) -> list[QuerySet[Any]]:

@@ -23,8 +23,9 @@ class AgentTemplate:
 def _build_templates(
     key: str, emoji: str, tools: tuple[str, ...], **texts: tuple[str, str, str, str]
 ) -> dict[str, AgentTemplate]:
-    """Return a template in each language. Every agent gets the tool by which it can revise its prompt."""
-    tools = (*tools, "revise_prompt")
+    """Return a template in each language. Every agent gets the tools that read files, and the one by which it can revise its
+    prompt."""
+    tools = (*tools, "list_files", "read_file", "search_files", "revise_prompt")
     return {
         language: AgentTemplate(key, *texts[language.replace("-", "_")], tools=tools, emoji=emoji)
         for language in LANGUAGES

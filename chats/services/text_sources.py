@@ -24,6 +24,7 @@ from yarl import URL
 from actors.models import Kind
 from chats.models import ChatActor, Message
 from common.sql_constant import SqlConstant
+from events.payloads import FileKind
 from tools.interface import NO_SUCH_TOOL
 from tools.registry import FIND_TOOLS, registry
 
@@ -52,13 +53,15 @@ def classify_texts_of_others(
         others = others.exclude(actor_id=person_id)
     found = list(others.values_list("actor__kind", "actor__workspace_id"))
     is_public = any(kind == Kind.AGENT and own_workspace_id != workspace_id for kind, own_workspace_id in found)
-    if is_public or _has_outside_result(chat_id):
+    if is_public or _has_text_from_outside(chat_id):
         return "outside"
     return "others" if found else None
 
 
-def _has_outside_result(chat_id: UUID) -> bool:
-    """Return whether the chat has a result of a tool that is not trusted. A tool that no longer exists is not trusted; an error of
+def _has_text_from_outside(chat_id: UUID) -> bool:
+    """Return whether the chat has a file with a text, or a result of a tool that is not trusted.
+
+    Agents read the text of a short file without a call of a tool, and may repeat it in their answers, also when it is deleted. A tool that no longer exists is not trusted; an error of
     a workspace tool may quote its server. A name that the model has made up is no tool. A call that was refused or stopped
     before it was made has a result that we wrote ourselves."""
     # `find_tools` only returns descriptions that an editor has approved; without it the same texts would be in every request.
@@ -69,9 +72,13 @@ def _has_outside_result(chat_id: UUID) -> bool:
     # The result of a sub-agent that was stopped may quote what the sub-agent had written (`quotes_agents`).
     results = results.exclude(payload__status__in=["rejected", "stopped"], payload__quotes_agents__isnull=True)
     # A call that was made has `seconds`. The text alone proves nothing: an error may begin with the name that a server was given.
-    return results.exclude(
+    results = results.exclude(
         payload__status="error", payload__seconds__isnull=True, payload__text__startswith=NO_SUCH_TOOL
-    ).exists()
+    )
+    # A run wrote its file after a click, if it had read texts from outside.
+    files = Message.objects.filter(chat_id=chat_id, type=SqlConstant("FILE_MESSAGE"), run_id=None)
+    files = files.filter(payload__kind__in=[kind for kind in FileKind if kind not in (FileKind.IMAGE, FileKind.OTHER)])
+    return len(results.values("pk")[:1].union(files.values("pk")[:1], all=True)) > 0
 
 
 class TextSources:

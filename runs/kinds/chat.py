@@ -18,11 +18,13 @@ from chats.hooks import message_posted
 from chats.models import Chat, Message
 from common.clock import now
 from common.writing import RowUpdate
-from context.log_entries import build_participant
+from context.log_entries import add_file_texts, build_participant
 from context.services import record_strategy, request_summary_on_commit
 from context.transcript import ChatContext, LogEntry, build_system_text, build_transcript, count_texts
 from embeddings.services import send_embedding_task_on_commit
 from events.payloads import ContextStrategy, MemoryScope, SystemMessageType
+from events.rows import Policy
+from files.agent_tools import READ_FILE
 from files.pages import READ_PAGES, build_pages_text
 from llm.context_window import find_context_limit, get_context_budget
 from llm.endpoints import LLM_PROFILE_CODES, StoredSettings, find_usable_model, get_endpoint
@@ -177,6 +179,9 @@ class ChatRun(RunKind):
         instructions = {tool.tool.name: tool.instructions for tool in list_offered_tools(tools, ())}
         limit, limit_by = find_context_limit(endpoint, model, workspace.context_max_tokens, content.context.max_tokens)
         read = self.read_conversation(run, content.prompt, instructions, limit, can_see)
+        reader = tools.get(READ_FILE)
+        if reader is not None and reader.policy == Policy.AUTO:
+            read = replace(read, entries=add_file_texts(read.entries, limit))
         pages_tool, entries = tools.get(READ_PAGES), read.entries
         pages = build_pages_text(run.agent.workspace_id, pages_tool.config, limit) if pages_tool else ""
         memory = self.read_memory(run, content.memory, read, limit, strategy=content.context.strategy)
@@ -204,6 +209,7 @@ class ChatRun(RunKind):
         )
         run.has_outside_texts = bool(pages) or memory.has_texts_of_others  # these may repeat texts from outside
         run.has_outside_texts |= has_descriptions_from_outside(tools, run.workspace_id)
+        run.has_outside_texts |= any(entry.file_text is not None for entry in entries)
         sections = [Section("prompt", content.prompt.strip()), Section("pages", pages.strip())]
         sections.append(Section("memory", memory.text, memory.chat_ids))
         if run.earlier_context is not None:

@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Route, expect
 
 from tests.scripted_model import ScriptedModel
 from tests.stack import Stack
-from tests.stories.screens import Person, start
+from tests.stories.screens import Person, join_by_link, start
 
 pytestmark = [pytest.mark.stack, pytest.mark.browser]
 
@@ -37,12 +37,17 @@ class KeyPresses:
         self.person.page.keyboard.type(text)
 
 
-def test_five_key_presses_lead_from_a_bad_answer_to_a_saved_version(alice: Person, model: ScriptedModel):
-    page = alice.page
+def test_five_key_presses_lead_from_a_bad_answer_to_a_saved_version(
+    browser: Browser, stack: Stack, alice: Person, model: ScriptedModel
+):
+    """The question was asked before a second person came, since when Scribe answers only when it is addressed."""
+    page, bob = alice.page, Person(browser, stack, "Bob")
     composer = page.get_by_placeholder(re.compile("^Message "))
     model.script(match="cost", mode="echo")
     alice.post("What does it cost?")
     alice.sees(re.compile("You are Scribe, the team"))
+    join_by_link(alice, bob, "suggester")
+    alice.sees("Bob joined")
     keys = KeyPresses(alice)
 
     keys.press("Control+.")
@@ -55,10 +60,12 @@ def test_five_key_presses_lead_from_a_bad_answer_to_a_saved_version(alice: Perso
     alice.sees("Alice applied draft r1 of Scribe in this chat")
     expect(page.get_by_role("button", name="Ask again")).to_be_visible()
     expect(composer).to_be_focused()
+    expect(page.get_by_role("status").filter(has_text="Wakes")).to_contain_text("Scribe")
 
     keys.press("Enter")
-    alice.sees(re.compile("draft r1 · Alice"))
-    alice.sees(re.compile("PRICES-MARK: in dollars."))
+    for person in (alice, bob):
+        person.sees(re.compile("draft r1 · Alice"))
+        person.sees(re.compile("PRICES-MARK: in dollars."))
     expect(page.get_by_role("button", name="Ask again")).to_have_count(0)
 
     keys.press("Control+s")
@@ -68,7 +75,9 @@ def test_five_key_presses_lead_from_a_bad_answer_to_a_saved_version(alice: Perso
     alice.sees("Alice saved v2 of Scribe")
     expect(composer).to_be_focused()
 
+    bob.sees("Alice saved v2 of Scribe")
     assert len(keys.pressed) == 5
+    bob.close()
 
 
 def test_keys_pressed_while_the_draft_starts_are_not_lost(alice: Person, model: ScriptedModel):

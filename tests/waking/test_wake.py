@@ -15,9 +15,11 @@ from common.clock import now
 from runs.models import Run
 from runs.services import claims
 from tests.concurrency import ConcurrentTransaction
+from tests.factories.files import FileFactory
 from waking.services import limits, wake
 from waking.services.limits import MAX_AGENT_HOPS, MAX_WAKES_OF_PAIR, MAX_WAKES_OF_PAIR_IN_DAY
 from waking.services.wake import preview_wakes
+from workspaces.models import Credential
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -152,6 +154,26 @@ def test_the_wake_preview_equals_the_effect_of_the_message(crowd):
         assert [handle for handle, _, _ in preview(crowd, text)] == [
             handle for handle in ("robin", "scribe") if f"@{handle}" in text
         ]
+
+
+def test_the_wake_preview_says_which_files_an_agent_cannot_read(crowd):
+    """Robin lacks `read_file`. The model of both is unknown, so it is taken for one that cannot see."""
+    assert crowd.scribe.current_spec.tool_configs.filter(tool="read_file").exists()  # as each new agent
+    alice, bob, chat = crowd.team.alice, crowd.team.bob, crowd.team.chat
+    text = FileFactory.create(chat=chat, uploaded_by=alice, posted_at=None, kind="text")
+    picture = FileFactory.create(chat=chat, uploaded_by=alice, posted_at=None)
+    other = FileFactory.create(chat=chat, uploaded_by=alice, posted_at=None, kind="other")
+    of_bob = FileFactory.create(chat=chat, uploaded_by=bob, posted_at=None, kind="text")
+
+    def find_unreadable(*files):
+        found = preview_wakes(alice, chat.id, text="@robin @scribe", file_ids=[file.id for file in files])
+        return [one.unreadable for one in found]
+
+    assert find_unreadable() == find_unreadable(other) == find_unreadable(of_bob) == [(), ()]
+    assert find_unreadable(text) == [("files",), ()]
+    assert find_unreadable(text, picture) == [("files", "images"), ("images",)]
+    Credential.objects.update(default_model="gpt-4o", provider="openai", api_base="")
+    assert find_unreadable(picture) == [(), ()]
 
 
 def test_the_wake_preview_shows_running_and_suspended_agents(crowd):

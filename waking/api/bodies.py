@@ -6,7 +6,9 @@ from pydantic import Field
 
 from common.rest import Body
 from events.rows import Row
-from waking.services.wake import Effect, RefusalReason
+from waking.services.wake import Effect, RefusalReason, Unreadable
+
+MAX_PREVIEWED_FILES = 20
 
 MAX_PREVIEWED_TEXT = 20_000
 """Characters of a text whose wakes are previewed: more than a person types. A preview is made often and costs CPU by its length."""
@@ -15,14 +17,16 @@ MAX_PREVIEWED_TEXT = 20_000
 class WakesBody(Body):
     text: str = Field(max_length=MAX_PREVIEWED_TEXT)
     reply_to: UUID | None = None
+    file_ids: list[UUID] = Field(default=[], max_length=MAX_PREVIEWED_FILES)
 
 
 class WakesRow(Row):
-    """The effect of a message on one agent of the chat."""
+    """The effect of a message on one agent of the chat. `unreadable`: what it cannot read of the files of the message."""
 
     agent_id: UUID
     effect: Effect
     reason: RefusalReason | None = None
+    unreadable: list[Unreadable]
 
 
 class WakeBody(Body):

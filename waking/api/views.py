@@ -19,7 +19,7 @@ class PreviewWakes(APIView):
     @extend_schema(operation_id="preview_wakes", request=WakesBody, responses=Page[WakesRow])
     def post(self, request: Request, chat_id: UUID) -> HttpResponse:
         body = read(request, WakesBody)
-        effects = preview_wakes(request.user, chat_id, text=body.text, reply_to=body.reply_to)
+        effects = preview_wakes(request.user, chat_id, text=body.text, reply_to=body.reply_to, file_ids=body.file_ids)
         return build_list_response(WakesRow.model_validate(effect, from_attributes=True) for effect in effects)
 
 

@@ -1,6 +1,6 @@
 """Find the agents that a message wakes, when it is posted and, as a preview for the composer, before that."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 from uuid import UUID
@@ -9,14 +9,22 @@ from django.db.models import Exists, OuterRef
 
 from actors.models import Actor, AgentStatus
 from agents.models import AgentSpec, AgentToolConfig, Draft
+from agents.selectors import find_answering_spec
+from agents.services.allowed_tools import get_run_tools
 from chats import services as chats
 from chats.addressing import is_addressed
 from chats.models import SPOKEN_TYPES, Chat, Message, VersionedRow
 from chats.permissions import ChatVerb, get_chat_for
 from common.clock import now
-from events.payloads import MemoryScope
+from common.errors import Invalid
+from events.payloads import FileKind, MemoryScope
 from events.rows import ResponseMode
+from files.agent_tools import READ_FILE
+from files.models import File
+from files.selectors import TEXT_KINDS
+from llm.endpoints import build_keyless_endpoint, choose_model, find_usable_model
 from llm.messages import ModelRequest
+from llm.prices import can_see_images
 from runs.hooks import agents_woken_outside
 from runs.models import Run, RunState, Step, build_concurrency_key
 from runs.prepared_queries import AGENTS_OF_CHAT
@@ -30,6 +38,8 @@ from waking.acknowledgements import is_acknowledgement
 from waking.services.limits import MAX_AGENT_HOPS, build_limit_message, find_agents_woken_too_often
 
 Effect = Literal["wakes", "joins", "next_step", "next_step_or_after", "after_answer", "after_other_work", "refused"]
+Unreadable = Literal["files", "images"]
+"""`files`: it lacks the tool that reads texts. `images`: its model cannot see."""
 BudgetRefusalReason = Literal["budget_used_up", "price_unknown"]
 RefusalReason = (
     Literal["suspended", "taken_down", "never_answers", "too_many_hops", "too_many_wakes", "too_many_wakes_in_day"]
@@ -48,12 +58,13 @@ class WakeEffect:
     message afterwards. `refused`: the message does not reach the agent.
 
     `reason` of `refused`: why the message does not reach the agent. `budget_used_up` or `price_unknown` with `wakes`: the run stops
-    before it asks a model.
+    before it asks a model. `unreadable`: what the agent cannot read of the files that are sent with the message.
     """
 
     agent_id: UUID
     effect: Effect
     reason: RefusalReason | None = None
+    unreadable: tuple[Unreadable, ...] = ()
 
 
 def wake_agents(chat: Chat, message: Message) -> list[VersionedRow]:
@@ -91,10 +102,16 @@ def wake_agents(chat: Chat, message: Message) -> list[VersionedRow]:
 
 
 def preview_wakes(
-    actor: Actor, chat_id: UUID, *, text: str, reply_to: UUID | None = None, cause: Run | None = None
+    actor: Actor,
+    chat_id: UUID,
+    *,
+    text: str,
+    reply_to: UUID | None = None,
+    file_ids: Sequence[UUID] = (),
+    cause: Run | None = None,
 ) -> list[WakeEffect]:
-    """Return the effect of a message on each agent that it addresses, in the order of joining. `cause`: the run of the agent that
-    posts it. Raises `NotFound`, `Forbidden`."""
+    """Return the effect of a message on each agent that it addresses, in the order of joining. `file_ids`: the files that the actor
+    sends with it. `cause`: the run of the agent that posts it. Raises `NotFound`, `Forbidden`."""
     chat = get_chat_for(actor, chat_id, ChatVerb.POST)
     replied_message = Message.objects.filter(pk=reply_to, chat=chat).first() if reply_to else None
     agent_hops = cause.agent_hops + 1 if cause else int(actor.is_agent)
@@ -105,11 +122,37 @@ def preview_wakes(
     waking = [agent for agent, _, refusal in addressed if refusal is None and agent.id not in active]
     waking = [agent for agent in waking if not agent.runs_outside]
     budget_refusals = find_budget_refusals(chat, actor, waking) if waking else {}
+    kinds = set(File.objects.filter(pk__in=file_ids, uploaded_by=actor).values_list("kind", flat=True))
     effects: list[WakeEffect] = []
     for agent, _, refusal in addressed:
         reason: RefusalReason | None = refusal or budget_refusals.get(agent.id)
-        effects.append(WakeEffect(agent.id, "refused" if refusal else active.get(agent.id, "wakes"), reason))
+        effect: Effect = "refused" if refusal else active.get(agent.id, "wakes")
+        unreadable = _find_unreadable(chat, agent, actor, kinds) if kinds and not refusal else ()
+        effects.append(WakeEffect(agent.id, effect, reason, unreadable))
     return effects
+
+
+def _find_unreadable(chat: Chat, agent: Actor, author: Actor, kinds: Collection[str]) -> tuple[Unreadable, ...]:
+    """Return what the agent cannot read of files of these kinds. What the program of an outside agent reads is not known."""
+    found = None if agent.runs_outside else find_answering_spec(agent, chat.id)
+    if found is None:
+        return ()
+    spec = found[0]
+    unreadable: list[Unreadable] = []
+    if TEXT_KINDS.intersection(kinds) and READ_FILE not in get_run_tools(
+        agent, spec, spec.content(), chat.workspace_id
+    ):
+        unreadable.append("files")
+    if FileKind.IMAGE in kinds:
+        person = author if author.is_human else None
+        try:
+            named = find_usable_model(chat.workspace, spec.model, person) if agent.is_public else spec.model
+            choice = choose_model(chat.workspace, named, person)
+        except Invalid:
+            return tuple(unreadable)  # the run fails for this reason before it reads anything
+        if not can_see_images(build_keyless_endpoint(choice), choice.model):
+            unreadable.append("images")
+    return tuple(unreadable)
 
 
 def _find_effects_on_active_runs(chat: Chat, agents: Sequence[tuple[UUID, MemoryScope]]) -> dict[UUID, Effect]:

@@ -1,8 +1,9 @@
 import { useLocation, useNavigate, useParams, useRouter, useSearch } from '@tanstack/react-router'
 import { type CSSProperties, type ReactNode, Suspense, useCallback, useEffect, useRef, useState } from 'react'
-import { type TextMessageRow, useAgent, useAgents, useChats } from '@/api'
+import { useAgent, useAgents, useChats } from '@/api'
 import { applyDraft, type WorkshopHandle, WorkshopPanel } from '@/features/agents'
 import {
+  type AskedQuestion,
   BackButton,
   type ChatHandle,
   ChatHeader,
@@ -92,12 +93,11 @@ export function ChatScreen() {
   }
   useActions(() => ({ 'workshop.toggle': defaultAgentId ? () => toggleWorkshopFocus(defaultAgentId) : null }))
   const askDraft = useCallback(
-    async (agentId: string, question: TextMessageRow) => {
+    async (agentId: string, { question, answer }: AskedQuestion) => {
       const isOpen = workshop.current !== null && agentId === workshopAgentId
       const isApplied = isOpen ? await workshop.current?.apply() : await applyDraft(chatId, agentId, me.actor.id)
       const { text } = question.payload
-      const { reply_to } = question
-      if (isApplied) void send(chatId, { id: newId(), text, ...(reply_to ? { reply_to } : {}), wake: 'auto' })
+      if (isApplied) void send(chatId, { id: newId(), text, reply_to: answer.id, wake: 'auto' })
     },
     [chatId, workshopAgentId, me.actor.id],
   )

@@ -6960,11 +6960,13 @@ export interface components {
             why: components["schemas"]["WakeCause"];
         };
         WakesBodyRequest: {
+            /** @default [] */
+            file_ids?: string[];
             /** @default null */
             reply_to?: string | null;
             text: string;
         };
-        /** @description The effect of a message on one agent of the chat. */
+        /** @description The effect of a message on one agent of the chat. `unreadable`: what it cannot read of the files of the message. */
         WakesRow: {
             /** Format: uuid */
             agent_id: string;
@@ -6972,6 +6974,7 @@ export interface components {
             effect: "wakes" | "joins" | "next_step" | "next_step_or_after" | "after_answer" | "after_other_work" | "refused";
             /** @default null */
             reason: ("suspended" | "taken_down" | "never_answers" | "too_many_hops" | "too_many_wakes" | "too_many_wakes_in_day" | "budget_used_up") | null;
+            unreadable: ("files" | "images")[];
         };
         /**
          * @description A part of a web page: the characters from `start` to `end` of `total`, as Markdown.

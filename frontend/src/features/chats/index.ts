@@ -7,6 +7,7 @@ export { ConnectionBanner } from './components/ConnectionBanner'
 export { storeComposerText } from './composerDraft'
 export { useIsClosed, useLastAnswerer, useParticipants } from './hooks'
 export { send, startOutbox } from './outbox'
+export type { AskedQuestion } from './question'
 
 export const NewChatDialog = lazy(() =>
   import('./components/NewChatDialog').then(module => ({ default: module.NewChatDialog })),

@@ -43,8 +43,14 @@ describe('the question that is sent again', () => {
   it('is the question of the given agent, and a greeting has none', () => {
     const robins = row(5, 'agent-robin', { run_id: 'three' })
     const messages = [hello, first, answer, second, robins]
-    expect(findQuestion(messages, 'agent-scribe', isAgent)).toBe(first)
-    expect(findQuestion(messages, 'agent-robin', isAgent)).toBe(second)
+    expect(findQuestion(messages, 'agent-scribe', isAgent)).toEqual({ question: first, answer })
+    expect(findQuestion(messages, 'agent-robin', isAgent)).toEqual({ question: second, answer: robins })
     expect(findQuestion([hello, first], 'agent-scribe', isAgent)).toBeNull()
+  })
+
+  it('replies to the text of the last answer, or to a call if the answer has no text', () => {
+    const called = row(8, 'agent-scribe', { run_id: 'two', type: 'TOOL_CALL' })
+    expect(findQuestion([second, started, finished, called], 'agent-scribe', isAgent)?.answer).toBe(finished)
+    expect(findQuestion([second, started], 'agent-scribe', isAgent)?.answer).toBe(started)
   })
 })

@@ -1,6 +1,12 @@
 import type { MessageRow, TextMessageRow } from '@/api'
 import { isOfSubAgent } from './subAgents'
 
+/** A question that is sent again, and the row of the agent to which it then replies, because a reply wakes its author. */
+export interface AskedQuestion {
+  question: TextMessageRow
+  answer: MessageRow
+}
+
 /**
  * Return the message of a person that an agent answered last; null when it has answered none.
  *
@@ -10,9 +16,13 @@ export function findQuestion(
   messages: readonly MessageRow[],
   agentId: string,
   isAgent: (id: string) => boolean,
-): TextMessageRow | null {
-  const answer = messages.findLast(row => row.author_id === agentId && row.run_id !== null && !isOfSubAgent(row))
-  return answer ? findQuestionBefore(messages, answer, isAgent) : null
+): AskedQuestion | null {
+  const isAnswer = (row: MessageRow) => row.author_id === agentId && row.run_id !== null && !isOfSubAgent(row)
+  const last = messages.findLast(isAnswer)
+  if (!last) return null
+  const question = findQuestionBefore(messages, last, isAgent)
+  const text = messages.findLast(row => isAnswer(row) && row.run_id === last.run_id && row.type === 'TEXT_MESSAGE')
+  return question && { question, answer: text ?? last }
 }
 
 /** Return the message of a person that an answer replies to: the one it quotes, else the last one before its run. */

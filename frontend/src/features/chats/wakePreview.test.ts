@@ -2,7 +2,12 @@ import { expect, it } from 'vitest'
 import type { WakeEffect } from '@/api'
 import { adjustToActiveRuns } from './wakePreview'
 
-const wake = (agent_id: string, effect: WakeEffect['effect']): WakeEffect => ({ agent_id, effect, reason: null })
+const wake = (agent_id: string, effect: WakeEffect['effect']): WakeEffect => ({
+  agent_id,
+  effect,
+  reason: null,
+  unreadable: [],
+})
 
 it('replaces the effect for agents at work, except for those that cannot answer', () => {
   const answer = [

@@ -10,7 +10,9 @@ const extractMentions = (text: string) => (text.match(/@[\p{L}\p{N}_-]+/gu) ?? [
 interface PreviewInput {
   text: string
   replyTo: string | null
-  /** Whether the composer is in use. Otherwise no request is sent. */
+  /** The uploaded files that are sent with the message. */
+  fileIds: readonly string[]
+  /** Whether the composer has the focus or a text. Otherwise, and without files, no request is sent. */
   isActive: boolean
 }
 
@@ -20,7 +22,7 @@ interface PreviewInput {
  */
 export function useWakePreview(
   chatId: string,
-  { text, replyTo, isActive }: PreviewInput,
+  { text, replyTo, fileIds, isActive: isWriting }: PreviewInput,
   agents: readonly string[],
   working: readonly string[],
   phases: readonly string[],
@@ -30,12 +32,18 @@ export function useWakePreview(
   const agentIds = agents.join(' ')
   const workingIds = working.join(' ')
   const steps = phases.join(' ')
+  const files = fileIds.join(' ')
+  const isActive = isWriting || files !== ''
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs and steps change the answer, for example by using up a budget
   useEffect(() => {
     if (!isActive) return
     let isCurrent = true
     const requestPreview = async () => {
-      const message = { text: mentions || '…', ...(replyTo ? { reply_to: replyTo } : {}) }
+      const message = {
+        text: mentions || '…',
+        ...(replyTo ? { reply_to: replyTo } : {}),
+        ...(files ? { file_ids: files.split(' ') } : {}),
+      }
       const answer = await previewWakes(chatId, message).catch(() => null)
       if (isCurrent) setPreview({ mentions, wakes: answer })
     }
@@ -44,7 +52,7 @@ export function useWakePreview(
       isCurrent = false
       clearTimeout(timer)
     }
-  }, [chatId, mentions, agentIds, workingIds, steps, replyTo, isActive])
+  }, [chatId, mentions, agentIds, workingIds, steps, replyTo, files, isActive])
   // After sending by the button the composer is not in use, and the preview is that of the message that was sent.
   const wakes = preview && (isActive || preview.mentions === mentions) ? preview.wakes : null
   return useMemo(() => wakes && adjustToActiveRuns(wakes, workingIds.split(' ')), [wakes, workingIds])

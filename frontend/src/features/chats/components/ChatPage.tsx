@@ -37,7 +37,7 @@ import {
 import { useLogPart } from '../logPart'
 import { useUnsent } from '../outbox'
 import { togglePin } from '../pins'
-import { findQuestion, findQuestionBefore } from '../question'
+import { type AskedQuestion, findQuestion, findQuestionBefore } from '../question'
 import { useReadCursor } from '../readCursor'
 import { useReading } from '../reading'
 import { ReadMarksContext, useReadMarks } from '../readMarks'
@@ -66,7 +66,7 @@ interface ChatPageProps {
   /** Opens the comparison dialog of an agent with an initial text. */
   onCompare(agentId: string, text: string): void
   /** Applies an agent's draft, and sends a message again, so that the draft answers it. */
-  onAskDraft(agentId: string, question: TextMessageRow): void
+  onAskDraft(agentId: string, asked: AskedQuestion): void
   onGo(path: string): void
   ref?: Ref<ChatHandle>
 }
@@ -151,7 +151,7 @@ function OpenChat(props: ChatPageProps) {
   const askDraft = useCallback(
     (answer: TextMessageRow) => {
       const question = findQuestionBefore(latestMessages.current, answer, isAgent)
-      if (question && answer.author_id) onAskDraft(answer.author_id, question)
+      if (question && answer.author_id) onAskDraft(answer.author_id, { question, answer })
     },
     [isAgent, onAskDraft],
   )
@@ -159,8 +159,8 @@ function OpenChat(props: ChatPageProps) {
     focusComposer: () => composer.current?.focus(),
     goTo: id => void goTo(id),
     offerQuestion: agentId => {
-      const question = findQuestion(latestMessages.current, agentId, isAgent)
-      if (question) composer.current?.offer(question)
+      const asked = findQuestion(latestMessages.current, agentId, isAgent)
+      if (asked) composer.current?.offer(asked)
       else composer.current?.focus()
     },
   }))

@@ -3,7 +3,7 @@ import { createRef } from 'react'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { userEvent } from 'vitest/browser'
 import { render } from 'vitest-browser-react'
-import { type ActorRow, keys, type NewMessage, type ParticipantRow } from '@/api'
+import { type ActorRow, keys, type NewMessage, type ParticipantRow, type TextMessageRow } from '@/api'
 import { setStorageOwner } from '@/lib/storage'
 import { buildChatContext } from '@/testing/chatContext'
 import { closeChat, loadChat } from '@/testing/chatSocket'
@@ -91,7 +91,7 @@ it('asks again what a message does when an agent has ended its work in another c
   let effect = 'after_other_work'
   answerRequests(({ path }) =>
     path === '/chats/c/wakes'
-      ? [200, page([{ agent_id: 'scribe', effect, reason: null }])]
+      ? [200, page([{ agent_id: 'scribe', effect, reason: null, unreadable: [] }])]
       : [404, { error: { code: 'not_found', message: '' } }],
   )
   const client = newQueryClient()
@@ -137,6 +137,27 @@ it('closes the list on Escape, after which Enter sends', async () => {
   await expect.element(screen.getByRole('listbox')).not.toBeInTheDocument()
   await userEvent.keyboard('{Enter}')
   await waitForSent([{ text: '@s' }])
+})
+
+it('asks a question again as a reply to its answer, which wakes the agent, and previews that', async () => {
+  const answer = messageRow(8, { author_id: 'scribe', payload: { text: 'Much.' } })
+  const wake = { agent_id: 'scribe', effect: 'wakes', reason: null, unreadable: [] }
+  const bodies = answerRequests(({ path, body }) =>
+    path === '/chats/c/wakes'
+      ? [200, page((body as NewMessage).reply_to === answer.id ? [wake] : [])]
+      : [201, { kind: 'message', id: (body as NewMessage).id, version: 1 }],
+  )
+  const asked = { question: question as TextMessageRow, answer }
+  const { screen, handle } = await openComposer()
+  await expect.element(screen.getByText('No agent will answer.')).toBeVisible()
+  handle.current?.offer(asked)
+  await expect.element(screen.getByText('Wakes')).toBeVisible()
+  await userEvent.keyboard('{Enter}')
+  await vi.waitFor(() =>
+    expect(bodies.filter(({ path }) => path === '/chats/c/messages').map(({ body }) => body)).toMatchObject([
+      { text: 'What does it cost?', reply_to: answer.id },
+    ]),
+  )
 })
 
 it('replies to a message until Escape is pressed', async () => {

@@ -13,7 +13,7 @@ import {
   useRef,
   useState,
 } from 'react'
-import type { MessageRow, TextMessageRow } from '@/api'
+import type { MessageRow } from '@/api'
 import { ContextLine, findNextContext } from '@/features/context'
 import { useFileDrop, useUploads } from '@/features/files'
 import { formatShortcut } from '@/lib/actions'
@@ -33,6 +33,7 @@ import { useAgentsAtWork, usePeopleWithChatOpen, useRunPhases, useStatesOfAgents
 import { replaceNamesByHandles } from '../mention'
 import { useMentionable, useMentionMenu } from '../mentionMenu'
 import { send } from '../outbox'
+import type { AskedQuestion } from '../question'
 import { useWakePreview } from '../wakePreview'
 import { AttachmentList } from './AttachmentList'
 import { useChat } from './ChatContext'
@@ -40,13 +41,14 @@ import styles from './Composer.module.css'
 import { MentionList } from './MentionList'
 import { OfferedQuestion } from './OfferedQuestion'
 import { ReplyTarget } from './ReplyTarget'
+import { UnreadableFiles } from './UnreadableFiles'
 import { WakeLine } from './WakeLine'
 
 export interface ComposerHandle {
   focus(): void
   reply(row: MessageRow): void
-  /** Offers to send a message again: Enter in the empty field sends it. */
-  offer(question: TextMessageRow): void
+  /** Offers to send a message again, as a reply to its answer: Enter in the empty field sends it. */
+  offer(asked: AskedQuestion): void
 }
 
 interface ComposerProps {
@@ -68,7 +70,7 @@ export const Composer = memo(function Composer({ title, ref, onSent }: ComposerP
   const { text, replyTo, setText, setReplyTo, clear } = useComposerDraft(chatId)
   const [caret, setCaret] = useState(text.length)
   const [wakeMode, setWakeMode] = useState<WakeMode>('auto')
-  const [offered, setOffered] = useState<TextMessageRow | null>(null)
+  const [offered, setOffered] = useState<AskedQuestion | null>(null)
   const offeredMessage = text.trim() || replyTo ? null : offered
   const mentionable = useMentionable(chatId, me)
   const present = usePeopleWithChatOpen(chatId)
@@ -77,13 +79,15 @@ export const Composer = memo(function Composer({ title, ref, onSent }: ComposerP
   const phases = [...useRunPhases(chatId), useStatesOfAgents(workspaceId)]
   const [hasFocus, setHasFocus] = useState(false)
   const outgoing = offeredMessage
-    ? { text: offeredMessage.payload.text, replyTo: offeredMessage.reply_to }
+    ? { text: offeredMessage.question.payload.text, replyTo: offeredMessage.answer.id }
     : { text: replaceNamesByHandles(text, mentionable), replyTo }
-  const wakes = useWakePreview(chatId, { ...outgoing, isActive: hasFocus || text !== '' }, agents, working, phases)
+  const attachments = useUploads({ chatId })
+  const fileIds = attachments.filter(({ state }) => state === 'ready').map(({ id }) => id)
+  const hasReadyFile = fileIds.length > 0
+  const preview = { ...outgoing, fileIds, isActive: hasFocus || text !== '' }
+  const wakes = useWakePreview(chatId, preview, agents, working, phases)
   const write = useWriteText(area, setText, setCaret)
   const mentions = useMentionMenu({ text, caret, mentionable, write })
-  const attachments = useUploads({ chatId })
-  const hasReadyFile = attachments.some(attachment => attachment.state === 'ready')
   const isDragging = useFileDrop(files => attach(chatId, files))
   const isListOpen = mentions.options.length > 0
   useAutoHeight(area, text)
@@ -95,8 +99,8 @@ export const Composer = memo(function Composer({ title, ref, onSent }: ComposerP
         setReplyTo(row.id)
         area.current?.focus()
       },
-      offer: question => {
-        setOffered(question)
+      offer: asked => {
+        setOffered(asked)
         area.current?.focus()
       },
     }),
@@ -164,10 +168,15 @@ export const Composer = memo(function Composer({ title, ref, onSent }: ComposerP
           </WakeLine>
         ) : null}
         {offeredMessage ? (
-          <OfferedQuestion question={offeredMessage} onAsk={() => submit(wakeMode)} onCancel={() => setOffered(null)} />
+          <OfferedQuestion
+            question={offeredMessage.question}
+            onAsk={() => submit(wakeMode)}
+            onCancel={() => setOffered(null)}
+          />
         ) : null}
         {replyTo ? <ReplyTarget id={replyTo} onCancel={() => setReplyTo(null)} /> : null}
         <AttachmentList attachments={attachments} />
+        <UnreadableFiles wakes={wakes} isQuiet={wakeMode === 'nobody'} />
         <textarea
           ref={area}
           className={styles.text}

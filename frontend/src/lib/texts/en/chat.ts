@@ -50,6 +50,10 @@ const chat = {
   answersMany: 'answers {{count}} messages',
   readUpToHere: '{{name}} has read up to here',
   betweenAgents: 'Only these two agents write here. As an editor you can read it.',
+  'unreadable.files': "{{name}} can't read files.",
+  'unreadable.turnOn': 'Turn on read_file',
+  'unreadable.images': "The model of {{name}} can't see pictures.",
+  'unreadable.chooseModel': 'Choose another model',
 } as const
 
 export default chat

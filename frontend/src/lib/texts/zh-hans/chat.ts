@@ -50,6 +50,10 @@ const chat = {
   answersMany: '回答 {{count}} 条消息',
   readUpToHere: '{{name}}已读到这里',
   betweenAgents: '只有这两个 Agent 在此发言。你是编辑者，可以阅读。',
+  'unreadable.files': '{{name}}无法读取文件。',
+  'unreadable.turnOn': '开启 read_file',
+  'unreadable.images': '{{name}}的模型看不到图片。',
+  'unreadable.chooseModel': '选择其他模型',
 }
 
 export default chat

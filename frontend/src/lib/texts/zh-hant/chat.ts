@@ -50,6 +50,10 @@ const chat = {
   answersMany: '回答 {{count}} 則訊息',
   readUpToHere: '{{name}}已讀到這裡',
   betweenAgents: '只有這兩個 Agent 在此發言。你是編輯者，可以閱讀。',
+  'unreadable.files': '{{name}}無法讀取檔案。',
+  'unreadable.turnOn': '開啟 read_file',
+  'unreadable.images': '{{name}}的模型看不到圖片。',
+  'unreadable.chooseModel': '選擇其他模型',
 }
 
 export default chat
