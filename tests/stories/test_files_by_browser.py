@@ -38,9 +38,18 @@ def test_people_share_files(people, model: ScriptedModel):
     asked = model.requests[-1]
     assert "[file “發票 17.pdf”: pdf" in str(asked)
 
-    # A picture without a text wakes the agent, too.
+    # The agent of the template reads a short text at once.
+    model.script(match="How long", text="Thirty days.")
+    attach(bob, "policy.md", "text/markdown", b"# Refunds\nWithin 30 days.")
+    bob.post("How long?")
+    for person in people:
+        person.sees("Thirty days.")
+    assert "# Refunds\\nWithin 30 days." in str(model.requests[-1].body["messages"])
+
+    # A picture without a text wakes the agent, too. The composer says that its model cannot see it.
     model.script(match="file “night.png”", text="A picture, it seems.")
     attach(alice, "night.png", "image/png", make_image())
+    expect(alice.page.get_by_text("The model of Scribe can't see pictures.")).to_be_visible()
     alice.page.get_by_role("button", name="Send").click()
     for person in people:
         person.sees("A picture, it seems.")
