@@ -46,12 +46,14 @@ PayerReason = Literal[
     "no_llm_profile",
     "provider_not_allowed",
     "other_model",
+    "not_a_reader",
 ]
 """Why the person's own model (`LLMProfile`) is used (`llm_profile`) or not, in the order in which it is decided.
 
 `system_required`: the operator requires the model of the installation. `no_person`: the run works for nobody.
 `llm_profiles_off`, `llm_profiles_off_here`: the operator, or the workspace, does not allow own models. `no_llm_profile`: the person
 has none. `provider_not_allowed`: the operator does not allow its provider. `other_model`: the version names another model.
+`not_a_reader`: the person does not read the chat, and the owner of a model reads what it is sent.
 """
 
 

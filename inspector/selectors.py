@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Any, Literal
 from uuid import UUID
 
@@ -31,7 +32,7 @@ from inspector.rows import (
 )
 from llm.endpoints import build_keyless_endpoint, choose_model
 from runs.models import NOT_ENDED, Run, RunOrigin, RunState, Step
-from runs.permissions import get_run_for
+from runs.permissions import get_run_for, is_reader_of_run
 from runs.runtime.ledger import build_usage_owner
 from runs.selectors import count_runs_ahead
 from usage.models import Budget, LLMCall
@@ -198,7 +199,10 @@ def _list_free_amounts(actor: Actor, run: Run) -> list[FreeAmountRow]:
     rules = read_rules(run.payer_id)
     if not rules["budgets"]:
         return []
-    choice = choose_model(run.get_chat().workspace, run.spec.model if run.spec else "", run.on_behalf_of)
+    is_reader = partial(is_reader_of_run, run)
+    choice = choose_model(
+        run.get_chat().workspace, run.spec.model if run.spec else "", run.on_behalf_of, is_reader=is_reader
+    )
     model = resolve_model(build_keyless_endpoint(choice), choice.model, build_usage_owner(run), rules)
     free = compute_free_amounts(model.budgets)
     limits = Budget.objects.in_bulk([budget.id for budget in free])

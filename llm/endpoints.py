@@ -2,7 +2,7 @@
 then the model of the workspace, of the operator, and the demo model.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from uuid import UUID
@@ -40,11 +40,12 @@ class ModelChoice:
 
 class StoredSettings:
     """The stored settings that decide which model answers in a workspace for a person. Each is read when it is first needed, and
-    then kept, so that runs which are claimed together can share them."""
+    then kept, so that runs which are claimed together can share them. `is_reader`: see `choose_model`."""
 
-    def __init__(self, workspace: Workspace, person: Actor | None) -> None:
+    def __init__(self, workspace: Workspace, person: Actor | None, is_reader: Callable[[], bool]) -> None:
         self._workspace = workspace
         self._person = person
+        self._is_reader = is_reader
 
     @cached_property
     def policy(self) -> LLMPolicy:
@@ -62,6 +63,16 @@ class StoredSettings:
         """The model of the workspace."""
         return CREDENTIAL.first(self._workspace.id)
 
+    @cached_property
+    def is_reader(self) -> bool:
+        """Whether the person reads all that is sent to the model."""
+        return self._is_reader()
+
+
+def deny_reading() -> bool:
+    """Return false: it is not known what the person reads, so their own model gets nothing."""
+    return False
+
 
 def build_keyless_endpoint(choice: ModelChoice) -> Endpoint:
     """Return the endpoint of a chosen model without its key, to look up its price before it is asked."""
@@ -74,7 +85,12 @@ def build_keyless_endpoint(choice: ModelChoice) -> Endpoint:
 
 
 def get_endpoint(
-    workspace: Workspace, model: str = "", person: Actor | None = None, *, stored: StoredSettings | None = None
+    workspace: Workspace,
+    model: str = "",
+    person: Actor | None = None,
+    *,
+    is_reader: Callable[[], bool] = deny_reading,
+    stored: StoredSettings | None = None,
 ) -> tuple[Endpoint, str]:
     """Return the endpoint and the model's name for a spec with this `model` (empty: the default), in a run that works for this
     person. The endpoint says who pays and why. `stored`: the settings, if they are read for several runs.
@@ -82,7 +98,7 @@ def get_endpoint(
     Only workers call this, because it decrypts the key. Raises `Invalid`: `model_unusable`, also for a workspace's
     key that cannot be decrypted (see `choose_model`), and `llm_profile_unusable` for such a key of a person.
     """
-    choice = choose_model(workspace, model, person, stored=stored)
+    choice = choose_model(workspace, model, person, is_reader=is_reader, stored=stored)
     if choice.settings is not None:
         return _build_stored_endpoint(choice, choice.settings), choice.model
     if choice.paid_by == "system":
@@ -100,21 +116,31 @@ def get_endpoint(
 
 
 def choose_model(
-    workspace: Workspace, model: str = "", person: Actor | None = None, *, stored: StoredSettings | None = None
+    workspace: Workspace,
+    model: str = "",
+    person: Actor | None = None,
+    *,
+    is_reader: Callable[[], bool] = deny_reading,
+    stored: StoredSettings | None = None,
 ) -> ModelChoice:
     """Return the model for a spec with this `model` (empty: the default) in a run that works for this person. No key is decrypted.
 
-    A person's own model answers only for specs that name no model, or the same one: the person has agreed to pay for no other. The
-    demo endpoint has one model, whatever the spec names. Raises `Invalid` (`model_unusable`) for a model that the operator does
-    not offer.
+    A person's own model answers only for specs that name no model, or the same one: the person has agreed to pay for no other. It
+    answers only if the person reads the chat of the run, because the owner of a model reads what it is sent. `is_reader` returns
+    whether they do; it is called if nothing else prevents the own model, and not if `stored` is given, which has its own.
+
+    The demo endpoint has one model, whatever the spec names. Raises `Invalid` (`model_unusable`) for a model that the operator
+    does not offer.
     """
-    stored = stored or StoredSettings(workspace, person)
+    stored = stored or StoredSettings(workspace, person, is_reader)
     if stored.policy.requires_system_model:
         return ModelChoice("system", "system_required", _require_offered(model, is_required=True))
     reason: PayerReason = "no_person"
     if person is not None:
         profile = stored.profile
         reason = explain_llm_profile(stored.policy, workspace, profile, model)
+        if reason == "llm_profile" and not stored.is_reader:
+            reason = "not_a_reader"
         if profile is not None and reason == "llm_profile":
             return ModelChoice("person", reason, profile.default_model, profile, person)
     credential = stored.credential
@@ -126,12 +152,17 @@ def choose_model(
 
 
 def find_usable_model(
-    workspace: Workspace, model: str, person: Actor | None, *, stored: StoredSettings | None = None
+    workspace: Workspace,
+    model: str,
+    person: Actor | None,
+    *,
+    is_reader: Callable[[], bool] = deny_reading,
+    stored: StoredSettings | None = None,
 ) -> str:
     """Return the model that a public agent names if it can be had in the workspace of the chat, as far as is known without asking
     the provider; otherwise the empty string, which stands for the default."""
     try:
-        choice = choose_model(workspace, model, person, stored=stored)
+        choice = choose_model(workspace, model, person, is_reader=is_reader, stored=stored)
     except Invalid:
         return ""
     credential = choice.settings
@@ -142,6 +173,19 @@ def find_usable_model(
     return model if is_known else ""
 
 
+def predict_model_choice(workspace: Workspace, agent: Actor, model: str, person: Actor | None) -> ModelChoice | None:
+    """Return the model that answers if the agent's spec names `model` and a message of this person wakes it; null if the run fails
+    for want of a model. No key is decrypted."""
+    # A person who writes in a chat reads it.
+    stored = StoredSettings(workspace, person, lambda: True)
+    try:
+        # A public agent answers with the default model if the workspace cannot use the model of its spec.
+        named = find_usable_model(workspace, model, person, stored=stored) if agent.is_public else model
+        return choose_model(workspace, named, person, stored=stored)
+    except Invalid:
+        return None
+
+
 def get_policy() -> LLMPolicy:
     """Return the policy of the operator that is in force."""
     return POLICY.first() or LLMPolicy()
@@ -150,7 +194,8 @@ def get_policy() -> LLMPolicy:
 def explain_llm_profile(
     policy: LLMPolicy, workspace: Workspace, profile: LLMProfile | None, model: str = ""
 ) -> PayerReason:
-    """Return why the own model of a person answers in the workspace for a spec with this `model` (`llm_profile`), or why not."""
+    """Return why the own model of a person answers in the workspace for a spec with this `model` (`llm_profile`), or why not, in
+    chats that the person reads."""
     if policy.requires_system_model:
         return "system_required"
     if not policy.allows_llm_profiles:
@@ -164,8 +209,10 @@ def explain_llm_profile(
     return "llm_profile" if model in ("", profile.default_model) else "other_model"
 
 
-def check_endpoint(endpoint: Endpoint, model: str, *, workspace_id: UUID, spec_model: str) -> None:
-    """Check before a request that the person's own model may still be used. Other endpoints are not checked.
+def check_endpoint(
+    endpoint: Endpoint, model: str, *, workspace_id: UUID, spec_model: str, is_reader: Callable[[], bool]
+) -> None:
+    """Check before a request that the person's own model may still be used (`choose_model`). Other endpoints are not checked.
 
     Raises `LLMError` (`llm_profile_withdrawn`) if it was changed or deleted, or is no longer allowed: a run that has begun at
     one person's expense is not continued at the expense of another.
@@ -175,7 +222,10 @@ def check_endpoint(endpoint: Endpoint, model: str, *, workspace_id: UUID, spec_m
     person = Actor.objects.filter(pk=endpoint.person_id).first()
     workspace = Workspace.objects.filter(pk=workspace_id).first()
     try:
-        if workspace is not None and get_endpoint(workspace, spec_model, person) == (endpoint, model):
+        if workspace is not None and get_endpoint(workspace, spec_model, person, is_reader=is_reader) == (
+            endpoint,
+            model,
+        ):
             return
     except Invalid:
         pass

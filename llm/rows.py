@@ -39,7 +39,8 @@ def build_model_policy_row(person: Actor, workspace: Workspace) -> ModelPolicyRo
     """Return the row of who pays in a workspace, as this person sees it."""
     policy = get_policy()
     try:
-        choice = choose_model(workspace, person=person)
+        # What holds in the chats that the person reads.
+        choice = choose_model(workspace, person=person, is_reader=lambda: True)
     except Invalid:  # the operator offers no model
         choice = None
     return ModelPolicyRow(

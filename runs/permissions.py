@@ -4,11 +4,11 @@ from uuid import UUID
 
 from actors.models import Actor, AgentStatus
 from chats.models import Chat
-from chats.permissions import ChatVerb, get_chat_for
+from chats.permissions import ChatVerb, find_readers, get_chat_for
 from common.access import replace_not_found
 from common.errors import Forbidden, NotFound
 from runs.errors import RunNotAllowed
-from runs.models import Run
+from runs.models import Run, RunOrigin
 from runs.prepared_queries import ACTORS
 from workspaces.models import Membership
 
@@ -55,6 +55,22 @@ def lock_chat_of_run(run: Run, *others: Run) -> Chat:
             raise RunNotAllowed(*AGENT_TAKEN_DOWN) from error
         text = "The agent, or the person it worked for, has no place in this chat any more."
         raise RunNotAllowed("rights_lost", text) from error
+
+
+def is_reader_of_run(run: Run) -> bool:
+    """Return whether the person of a run reads all that its model is sent, so that their own model may answer.
+
+    Without a chat it is a job. The summary of a chat is about the chat that `trigger_id` names; the person of any other job has the
+    right to read its input (`start_job`).
+    """
+    if run.on_behalf_of_id is None:
+        return False
+    chat = run.chat
+    if run.origin == RunOrigin.CHAT_SUMMARY:
+        chat = Chat.objects.filter(pk=run.trigger_id).first()
+    elif chat is None:
+        return True
+    return chat is not None and run.on_behalf_of_id in find_readers([chat])[chat.pk]
 
 
 def _lock_chat_between_agents(run: Run) -> Chat | None:

@@ -11,10 +11,9 @@ from django.db.models.expressions import Combinable
 from django.db.models.functions import JSONObject
 
 from actors.models import Actor
-from common.errors import Invalid
 from common.ids import new_id
 from events.payloads import BudgetPeriod, BudgetScope
-from llm.endpoints import build_keyless_endpoint, choose_model, find_usable_model
+from llm.endpoints import build_keyless_endpoint, predict_model_choice
 from llm.prices import is_free, is_price_known, reports_cost
 from llm.protocol import Endpoint, SetPrice
 from usage.models import Budget, ModelPrice, Payer, TokenFactor
@@ -81,11 +80,8 @@ def predict_model(
 ) -> ResolvedModel | None:
     """Return the model that answers if the agent's spec names `model` and a message of this person wakes it; null if the run fails
     before it reaches a budget. No key is decrypted."""
-    try:
-        # A public agent answers with the default model if the workspace cannot use the model of its spec.
-        named = find_usable_model(workspace, model, person) if agent.is_public else model
-        choice = choose_model(workspace, named, person)
-    except Invalid:
+    choice = predict_model_choice(workspace, agent, model, person)
+    if choice is None:
         return None
     owner = UsageOwner(workspace.id, person.id if person else None, tree_id=new_id(), agent_id=agent.id)
     return resolve_model(build_keyless_endpoint(choice), choice.model, owner, rules)

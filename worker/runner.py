@@ -6,6 +6,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import Any, Literal, ParamSpec, TypeVar
 
 from django.db import Error
@@ -33,6 +34,7 @@ from runs.kinds import get_kind
 from runs.kinds.base import PreparedRun
 from runs.kinds.sub_agent import SubAgentAnswer
 from runs.models import Run
+from runs.permissions import is_reader_of_run
 from runs.runtime.loop import run_loop
 from runs.runtime.messages import PartialMessage
 from runs.runtime.steps import LoopEnded, LoopEvent, ModelAnswered, ModelRetried, StepSaved, ToolsFinished, ToolsStarted
@@ -328,7 +330,14 @@ class Runner:
     async def _check_endpoint(self) -> None:
         model, spec_model = self._prepared.model, self._prepared.content.model
         workspace_id = self.run.workspace_id
-        await self._db(check_endpoint, model.endpoint, model.name, workspace_id=workspace_id, spec_model=spec_model)
+        await self._db(
+            check_endpoint,
+            model.endpoint,
+            model.name,
+            workspace_id=workspace_id,
+            spec_model=spec_model,
+            is_reader=partial(is_reader_of_run, self.run),
+        )
 
     async def _record_model_error(self, error: LLMError) -> LoopEnded:
         """Return the end of a run whose model failed. Details about the operator's model are only logged. Those about a person's

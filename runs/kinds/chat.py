@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal, cast
 from uuid import UUID
 
@@ -49,7 +50,7 @@ from runs.kinds.base import (
     start_attempt,
 )
 from runs.models import Run, RunState
-from runs.permissions import AGENT_TAKEN_DOWN, lock_chat_of_run
+from runs.permissions import AGENT_TAKEN_DOWN, is_reader_of_run, lock_chat_of_run
 from runs.prepared_queries import ANSWERED_QUEUED_RUNS, ATTEMPT, ATTEMPT_TO_END, LOCKED_STEPS, RUN_TO_CLAIM
 from runs.runtime.answered_messages import add_answered_messages, wake_program
 from runs.runtime.history import (
@@ -161,7 +162,7 @@ class ChatRun(RunKind):
         spec = run.get_spec()
         content, replaced_model = get_content(spec), ""
         workspace, person = run.get_chat().workspace, run.on_behalf_of
-        stored = run.stored_settings or StoredSettings(workspace, person)
+        stored = run.stored_settings or StoredSettings(workspace, person, partial(is_reader_of_run, run))
         if run.agent.is_public:
             # The publisher may use a model that this workspace does not have.
             model = find_usable_model(workspace, content.model, person, stored=stored)

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.db import InterfaceError, OperationalError, transaction
@@ -32,6 +33,7 @@ from runs.kinds.base import (
     start_attempt,
 )
 from runs.models import Run, RunState
+from runs.permissions import is_reader_of_run
 from runs.prepared_queries import ATTEMPT_OF_JOB
 from runs.runtime.ledger import resolve_model_of_run
 from runs.runtime.messages import build_stamp
@@ -96,7 +98,9 @@ class Job(RunKind):
             model = ResolvedModel(service, SERVICE_NAME)
         else:
             turns = [Turn("system", content.prompt), Turn("user", job_input.text)]
-            model = resolve_model_of_run(run, *get_endpoint(run.workspace, content.model, run.on_behalf_of))
+            is_reader = partial(is_reader_of_run, run)
+            endpoint = get_endpoint(run.workspace, content.model, run.on_behalf_of, is_reader=is_reader)
+            model = resolve_model_of_run(run, *endpoint)
         return PreparedRun(run, content, model, Transcript(turns))
 
     def open_stream(self, run: Run) -> StreamSink:

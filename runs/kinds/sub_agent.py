@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -28,7 +29,7 @@ from runs.kinds.base import (
 )
 from runs.kinds.chat import ChatRun, ConversationSource, build_closing_changes
 from runs.models import Run, RunState
-from runs.permissions import lock_chat_of_run
+from runs.permissions import is_reader_of_run, lock_chat_of_run
 from runs.prepared_queries import ATTEMPTS, MESSAGES_OF_RUN, RUNS_TO_CLAIM
 from runs.runtime.history import read_started_calls
 from runs.runtime.messages import build_answer_messages
@@ -67,7 +68,7 @@ class SubAgentRun(ChatRun):
         runs = RUNS_TO_CLAIM.all([run.pk for run in waiting])
         answering = {agent.id: find_answering_spec(agent, chat.id) for agent in {run.agent for run in runs}}
         updates: list[RowUpdate[Run]] = []
-        stored = StoredSettings(chat.workspace, waiting[0].on_behalf_of)
+        stored = StoredSettings(chat.workspace, waiting[0].on_behalf_of, partial(is_reader_of_run, waiting[0]))
         calls = read_started_calls(waiting[0]).of_other_runs
         for run in runs:
             found = answering[run.agent_id]

@@ -26,6 +26,10 @@ ALICES, BOBS, WORKSPACES, OPERATORS = (
 SYSTEM = {"provider": "openai", "api_base": "", "key": OPERATORS, "models": ("gpt-system", "gpt-2")}
 
 
+def reads_chat():
+    return True
+
+
 def set_profile(person, own_key=ALICES, **fields):
     fields = {"provider": "openai", "default_model": "gpt-own", "revision": 0, "key": Secret(own_key), **fields}
     return llm.set_llm_profile(person, **fields)
@@ -98,10 +102,10 @@ def test_who_pays_for_a_run_and_why(
     expected = ("person", ALICES, "gpt-own") if reason == "llm_profile" else fallback
     if expected[0] == "system" and model not in ("", *SYSTEM["models"]):
         with pytest.raises(Invalid) as refusal:
-            get_endpoint(team.workspace, model, team.alice)
+            get_endpoint(team.workspace, model, team.alice, is_reader=reads_chat)
         assert refusal.value.code == Code.MODEL_UNUSABLE
         return
-    endpoint, name = get_endpoint(team.workspace, model, team.alice)
+    endpoint, name = get_endpoint(team.workspace, model, team.alice, is_reader=reads_chat)
     assert (endpoint.paid_by, endpoint.key.reveal(), name) == expected
     assert endpoint.reason == reason
     payer = (team.alice.id, "Alice") if expected[0] == "person" else (None, "")
@@ -118,9 +122,9 @@ def test_a_run_for_nobody_uses_no_own_model(team):
 def test_a_person_whose_account_was_closed_pays_nothing(team):
     set_profile(team.bob, BOBS)
     workspace = allow(team)
-    assert choose_model(workspace, person=team.bob).paid_by == "person"
+    assert choose_model(workspace, person=team.bob, is_reader=reads_chat).paid_by == "person"
     type(team.bob).objects.filter(pk=team.bob.pk).update(is_active=False)
-    assert choose_model(workspace, person=team.bob).paid_by == "demo"
+    assert choose_model(workspace, person=team.bob, is_reader=reads_chat).paid_by == "demo"
 
 
 @pytest.mark.parametrize("credential", [True, False])
@@ -131,14 +135,14 @@ def test_the_model_of_the_operator_can_be_required(team, settings, credential):
     workspace = allow(team)
     LLMPolicyFactory.create(requires_system_model=True)
     settings.SYSTEM_MODEL = SYSTEM
-    endpoint, model = get_endpoint(workspace, "gpt-2", team.alice)
+    endpoint, model = get_endpoint(workspace, "gpt-2", team.alice, is_reader=reads_chat)
     assert (endpoint.paid_by, endpoint.key.reveal(), model) == ("system", OPERATORS, "gpt-2")
     assert endpoint.reason == "system_required"
     with pytest.raises(Invalid):
-        get_endpoint(workspace, "gpt-own", team.alice)
+        get_endpoint(workspace, "gpt-own", team.alice, is_reader=reads_chat)
     settings.SYSTEM_MODEL = SYSTEM | {"provider": ""}  # it was removed since: nothing answers, and no other key pays
     with pytest.raises(Invalid):
-        get_endpoint(workspace, "", team.alice)
+        get_endpoint(workspace, "", team.alice, is_reader=reads_chat)
     assert build_model_policy_row(team.alice, workspace).paid_by is None
 
 
@@ -160,7 +164,7 @@ def test_SEC24_the_key_of_another_person_is_never_used(team, settings):
             workspace = allow(team, allows=allows)
             for person in (team.alice, team.bob, team.charlie, None):
                 try:
-                    endpoint, _ = get_endpoint(workspace, model, person)
+                    endpoint, _ = get_endpoint(workspace, model, person, is_reader=reads_chat)
                 except Invalid:
                     continue
                 tried += 1
@@ -176,9 +180,9 @@ def test_the_newest_policy_is_in_force(team, settings):
     workspace, operator = allow(team), make_operator()
     policy: dict[str, Any] = {"allows_llm_profiles": True, "allowed_providers": [], "requires_system_model": False}
     llm.set_llm_policy(operator, **policy | OFF)
-    assert choose_model(workspace, person=team.alice).reason == "llm_profiles_off"
+    assert choose_model(workspace, person=team.alice, is_reader=reads_chat).reason == "llm_profiles_off"
     llm.set_llm_policy(operator, **policy)
-    assert choose_model(workspace, person=team.alice).reason == "llm_profile"
+    assert choose_model(workspace, person=team.alice, is_reader=reads_chat).reason == "llm_profile"
     assert AuditRecord.objects.filter(action="llm_policy.set").count() == 2
 
 
@@ -216,7 +220,7 @@ def test_SEC18_an_own_key_that_is_copied_to_another_person_cannot_be_used(team):
     workspace = allow(team)
     LLMProfile.objects.filter(person=team.bob).update(encrypted_key=sealed)
     with pytest.raises(Invalid) as refusal:
-        get_endpoint(workspace, "", team.bob)
+        get_endpoint(workspace, "", team.bob, is_reader=reads_chat)
     assert refusal.value.code == Code.LLM_PROFILE_UNUSABLE
     assert "Bob" in refusal.value.message
 

@@ -1,15 +1,30 @@
 """Runs that use the own model of a person: whose key is sent, and what ends a run instead of another key."""
 
+import json
+from functools import partial
+from itertools import product
+
 import pytest
 from django.db import transaction
 
 from agents.services import drafts
 from agents.specs.content import SpecContent
+from chats import services as chats
+from chats.models import Chat, ChatActor, Message
+from chats.permissions import find_readers
+from common.ids import new_id
 from common.secrets import Secret
 from llm import services as llm
+from llm.endpoints import check_endpoint
 from llm.models import LLMProfile
+from llm.protocol import LLMError
+from runs.kinds import get_kind
+from runs.models import Run
+from runs.permissions import is_reader_of_run
 from runs.services import comparisons, runs
 from tests.factories.llm import LLMPolicyFactory
+from tests.factories.runs import JobFactory, RunFactory
+from tests.people import make_agent
 from tests.runs.job_environment import JobEnvironment
 from usage.models import LLMCall
 from workspaces import services as workspaces
@@ -194,3 +209,103 @@ def test_a_run_whose_own_key_cannot_be_decrypted_asks_no_model(paying):
     assert (run.state, run.error_code) == ("failed", "llm_profile_unusable")
     assert "Alice" in run.error
     assert paying.model.requests == []
+
+
+CONFIDENTIAL = "CONFIDENTIAL: the merger is on Friday."
+
+
+@pytest.fixture
+def between_agents(paying):
+    """Writer, and a chat between it and Robin with a text that only editors read. Everybody has an own model."""
+    team = paying.team
+    set_profile(paying, team.bob, BOBS)
+    team.robin.current_spec.tool_configs.create(position=9, tool="send_message")
+    paying.writer = make_agent(team.workspace, team.alice, "Writer", handle="writer", prompt="You are Writer")
+    chat, _ = chats.open_direct_chat(team.robin, team.workspace.id, paying.writer.id)
+    paying.post(CONFIDENTIAL, by=team.robin, chat=chat, wake="nobody")
+    return chat
+
+
+@pytest.mark.usefixtures("delivered_tasks")
+def test_SEC24_the_own_model_of_a_member_is_not_sent_a_chat_between_agents(paying, between_agents):
+    """Bob has Robin write to Writer, so Writer works for Bob, who may not read what the two have written to each other."""
+    team = paying.team
+    order = {"name": "send_message", "arguments": json.dumps({"to": "@writer", "text": "Go on, please."})}
+    paying.model.script(calls=[order], then={"text": "I did."}, match="Write to Writer", times=1)
+    paying.model.script(text="Gladly.", system="You are Writer")
+    paying.post("@robin Write to Writer", by=team.bob)
+    [approval] = paying.wait_until_waiting()
+    paying.decide(approval, by=team.bob)
+    paying.wait(lambda: Run.objects.filter(chat=between_agents, state="completed").exists())
+    paying.wait_until_idle()
+    by_key = {key: [] for key in (ALICES, BOBS, WORKSPACES)}
+    for request in paying.model.requests:
+        key = request.headers["Authorization"].removeprefix("Bearer ")
+        by_key[key].append(CONFIDENTIAL in json.dumps(request.body))
+    assert len(by_key[BOBS]) == 2  # Robin's, in the chat that Bob is in
+    assert not any(by_key[BOBS])
+    assert not by_key[ALICES]
+    assert by_key[WORKSPACES]
+    assert all(by_key[WORKSPACES])
+    answer = Message.objects.filter(chat=between_agents, author=paying.writer).earliest("seq")
+    assert (answer.payload["stamp"]["paid_by"], answer.payload["stamp"]["payer_reason"]) == (
+        "workspace",
+        "not_a_reader",
+    )
+    assert Run.objects.get(pk=answer.run_id).on_behalf_of == team.bob
+
+
+def build_run(kind, chat, agent, person):
+    """Return a claimed run of this kind, which works for this person."""
+    spec = agent.current_spec
+    claimed = {"agent": agent, "on_behalf_of": person, "spec": spec, "running": True, "message_id": new_id()}
+    if kind == "summary of the chat":
+        job_input = {"text": CONFIDENTIAL, "input": {}, "expected": 10}
+        return JobFactory.create(
+            workspace=chat.workspace, origin="chat_summary", trigger_id=chat.id, **claimed | {"input": job_input}
+        )
+    claimed["chat"] = chat
+    if kind == "comparison":
+        return RunFactory.create(stamp={"spec_id": str(spec.id), "compared": str(new_id())}, **claimed)
+    if kind == "sub-agent":
+        caller = RunFactory.create(**claimed)
+        task = {"text": "task", "context": None, "file_ids": [], "max_steps": None}
+        path = [agent.id, agent.id]
+        limits = {"max_steps": 5}
+        return RunFactory.create(
+            parent=caller, root=caller, call_id="c", path=path, input=task, limits=limits, **claimed
+        )
+    return RunFactory.create(**claimed)
+
+
+@pytest.mark.parametrize("kind", ["chat", "sub-agent", "comparison", "summary of the chat"])
+def test_SEC24_whoever_pays_with_an_own_model_reads_the_chat_of_the_run(paying, between_agents, kind):
+    """A run that works for somebody who is in none of these chats does not start; its model would not be theirs either."""
+    team = paying.team
+    direct, _ = chats.open_direct_chat(team.alice, team.workspace.id, team.robin.id)
+    own = chats.create_chat(team.bob, team.workspace.id, title="Bob's", actor_ids=[team.robin.id])
+    seen = set()
+    for chat, person in product((team.chat, direct, own, between_agents), (team.alice, team.bob)):
+        chat = Chat.objects.select_related("workspace").get(pk=chat.pk)
+        run = build_run(kind, chat, team.robin, person)
+        prepared = get_kind(run).prepare(run)
+        endpoint, model = prepared.model.endpoint, prepared.model.name
+        reads = person.pk in find_readers([chat])[chat.pk]
+        seen.add(reads)
+        assert (endpoint.person_id == person.pk) is reads, (kind, chat, person)
+        assert endpoint.reason == ("llm_profile" if reads else "not_a_reader")
+        check = partial(
+            check_endpoint,
+            endpoint,
+            model,
+            workspace_id=chat.workspace_id,
+            spec_model="",
+            is_reader=partial(is_reader_of_run, run),
+        )
+        check()
+        if reads and not chat.is_between_agents:
+            ChatActor.objects.filter(chat=chat, actor=person).delete()
+            with pytest.raises(LLMError) as error:
+                check()
+            assert error.value.code == "llm_profile_withdrawn"
+    assert seen == {True, False}

@@ -16,13 +16,12 @@ from chats.addressing import is_addressed
 from chats.models import SPOKEN_TYPES, Chat, Message, VersionedRow
 from chats.permissions import ChatVerb, get_chat_for
 from common.clock import now
-from common.errors import Invalid
 from events.payloads import FileKind, MemoryScope
 from events.rows import ResponseMode
 from files.agent_tools import READ_FILE
 from files.models import File
 from files.selectors import TEXT_KINDS
-from llm.endpoints import build_keyless_endpoint, choose_model, find_usable_model
+from llm.endpoints import build_keyless_endpoint, predict_model_choice
 from llm.messages import ModelRequest
 from llm.prices import can_see_images
 from runs.hooks import agents_woken_outside
@@ -145,12 +144,8 @@ def _find_unreadable(chat: Chat, agent: Actor, author: Actor, kinds: Collection[
         unreadable.append("files")
     if FileKind.IMAGE in kinds:
         person = author if author.is_human else None
-        try:
-            named = find_usable_model(chat.workspace, spec.model, person) if agent.is_public else spec.model
-            choice = choose_model(chat.workspace, named, person)
-        except Invalid:
-            return tuple(unreadable)  # the run fails for this reason before it reads anything
-        if not can_see_images(build_keyless_endpoint(choice), choice.model):
+        choice = predict_model_choice(chat.workspace, agent, spec.model, person)
+        if choice is not None and not can_see_images(build_keyless_endpoint(choice), choice.model):
             unreadable.append("images")
     return tuple(unreadable)
 

@@ -4162,7 +4162,7 @@ export interface components {
         LLMProfileUseRow: {
             name: string;
             /** @enum {string} */
-            reason: "system_required" | "llm_profile" | "no_person" | "llm_profiles_off" | "llm_profiles_off_here" | "no_llm_profile" | "provider_not_allowed" | "other_model";
+            reason: "system_required" | "llm_profile" | "no_person" | "llm_profiles_off" | "llm_profiles_off_here" | "no_llm_profile" | "provider_not_allowed" | "other_model" | "not_a_reader";
             /** Format: uuid */
             workspace_id: string;
         };
@@ -4581,7 +4581,7 @@ export interface components {
             model: string | null;
             operator_allows_llm_profiles: boolean;
             paid_by: ("person" | "workspace" | "system" | "demo") | null;
-            payer_reason: ("system_required" | "llm_profile" | "no_person" | "llm_profiles_off" | "llm_profiles_off_here" | "no_llm_profile" | "provider_not_allowed" | "other_model") | null;
+            payer_reason: ("system_required" | "llm_profile" | "no_person" | "llm_profiles_off" | "llm_profiles_off_here" | "no_llm_profile" | "provider_not_allowed" | "other_model" | "not_a_reader") | null;
             requires_system_model: boolean;
         };
         /**
@@ -6019,7 +6019,7 @@ export interface components {
             /** @default null */
             payer_name?: string | null;
             /** @default null */
-            payer_reason?: ("system_required" | "llm_profile" | "no_person" | "llm_profiles_off" | "llm_profiles_off_here" | "no_llm_profile" | "provider_not_allowed" | "other_model") | null;
+            payer_reason?: ("system_required" | "llm_profile" | "no_person" | "llm_profiles_off" | "llm_profiles_off_here" | "no_llm_profile" | "provider_not_allowed" | "other_model" | "not_a_reader") | null;
             /** @default  */
             provider: string;
             /** @default null */

@@ -63,6 +63,7 @@ const first = {
   'paidWhy.no_llm_profile': 'the person who asked has set no model of their own',
   'paidWhy.provider_not_allowed': "the operator doesn't allow the provider of the own model",
   'paidWhy.other_model': 'the version names another model than the own one',
+  'paidWhy.not_a_reader': "the person who asked doesn't read this chat, and the owner of a model could read it",
   // notifications
   notifications: 'Notifications',
   notificationsUnread: 'Notifications, {{unread}} unread',

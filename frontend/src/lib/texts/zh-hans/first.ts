@@ -65,6 +65,7 @@ const first: Record<keyof typeof en, string> = {
   'paidWhy.no_llm_profile': '提问的人没有设置自己的模型',
   'paidWhy.provider_not_allowed': '管理员不允许自己的模型所用的供应商',
   'paidWhy.other_model': '此版本指定的模型不是自己的模型',
+  'paidWhy.not_a_reader': '提问的人看不到这个聊天，而模型的主人可能读到其内容',
   // notifications
   notifications: '通知',
   notificationsUnread: '通知，{{unread}} 条未读',

@@ -65,6 +65,7 @@ const first: Record<keyof typeof en, string> = {
   'paidWhy.no_llm_profile': '提問的人沒有設定自己的模型',
   'paidWhy.provider_not_allowed': '系統管理員不允許自己的模型所用的供應商',
   'paidWhy.other_model': '此版本指定的模型不是自己的模型',
+  'paidWhy.not_a_reader': '提問的人看不到這個聊天室，而模型的主人可能讀到其內容',
   // notifications
   notifications: '通知',
   notificationsUnread: '通知，{{unread}} 則未讀',
