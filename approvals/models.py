@@ -3,18 +3,25 @@
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
+from pydantic import TypeAdapter
 
 from actors.models import Actor
 from chats.models import Chat
 from common.models import Identified, build_display_name
-from events.payloads import ApprovalAskedPayload, ApprovalDecidedPayload, Question
-from events.rows import ApprovalRow
+from events.payloads import ApprovalAskedPayload, ApprovalDecidedPayload, CallTarget, ChatTarget, Question
+from events.rows import ApprovalRow, TextsOfOthers
 
 REASONS = [
     ("policy", _("policy of the tool")),
     ("others", _("texts of others were read")),
     ("outside", _("texts from outside were read")),
 ]
+READ_TEXTS = [
+    (TextsOfOthers.NONE.value, _("of its person only")),
+    (TextsOfOthers.OTHERS.value, _("of other participants")),
+    (TextsOfOthers.OUTSIDE.value, _("from outside")),
+]
+ASKED_AGAIN = [("texts", _("other texts were read")), ("target", _("it goes elsewhere"))]
 DECISIONS = [
     ("approved", _("approved")),
     ("approved_for_run", _("approved for this run")),
@@ -25,11 +32,17 @@ DECISIONS = [
 ]
 
 
+_CALL_TARGET: TypeAdapter[CallTarget] = TypeAdapter(CallTarget)
+
+
 class Approval(Identified):
     """A call that a run makes only if a person approves it, or a question that a person answers. The run waits meanwhile.
 
     `arguments` is the model's own text, `decided_arguments` that of the decision, if it was edited. A question has a `question`
     and no `reason`. The message that shows it has the same id. The run is named by its id, because runs are above this app.
+
+    `read_texts`, `asked_again`, `can_approve_for_run` and `target` are the facts on which the person decides
+    (`approvals.selectors.CallFacts`).
     """
 
     chat = models.ForeignKey(Chat, verbose_name=_("chat"), on_delete=models.CASCADE, related_name="approvals")
@@ -43,6 +56,11 @@ class Approval(Identified):
     arguments = models.TextField(_("arguments"), blank=True)
     reason = models.CharField(_("reason"), max_length=8, choices=REASONS, null=True)
     question = models.JSONField(_("question"), null=True)
+    read_texts = models.CharField(_("read texts"), max_length=8, choices=READ_TEXTS, blank=True, default="")
+    asked_again = models.CharField(_("asked again"), max_length=8, choices=ASKED_AGAIN, null=True)
+    can_approve_for_run = models.BooleanField(_("can be approved for the run"), default=True)
+    # A `CallTarget`.
+    target = models.JSONField(_("target"), null=True)
     asked_at = models.DateTimeField(_("asked at"))
     expires_at = models.DateTimeField(_("expires at"))
     decision = models.CharField(_("decision"), max_length=16, choices=DECISIONS, null=True)
@@ -85,6 +103,10 @@ class Approval(Identified):
             tool=self.tool,
             arguments=self.arguments,
             reason=self.reason,
+            read_texts=TextsOfOthers(self.read_texts).value,
+            asked_again=self.asked_again,
+            can_approve_for_run=self.can_approve_for_run,
+            has_target=self.target is not None,
             question=Question.model_validate(self.question) if self.question else None,
             target_id=self.agent_id,
             target_name=self.agent.name,
@@ -111,7 +133,17 @@ class Approval(Identified):
             arguments=self.decided_arguments,
         )
 
-    def to_row(self) -> ApprovalRow:
+    def get_target(self) -> CallTarget | None:
+        """Return where the call goes."""
+        return None if self.target is None else _CALL_TARGET.validate_python(self.target)
+
+    def to_row(self, actor: Actor) -> ApprovalRow:
+        """Return the row for this actor, who may read the chat of the run. The other chat that a call writes into is hidden from
+        those who do not read it, unless the call names a member to write to."""
+        target = self.get_target()
+        if isinstance(target, ChatTarget) and not target.member:
+            if all(reader.actor_id != actor.pk for reader in target.readers):
+                target = target.model_copy(update={"title": "", "readers": [], "is_hidden": True})
         return ApprovalRow(
             id=self.id,
             workspace_id=self.chat.workspace_id,
@@ -124,6 +156,10 @@ class Approval(Identified):
             arguments=self.arguments,
             reason=self.reason,
             question=Question.model_validate(self.question) if self.question else None,
+            read_texts=TextsOfOthers(self.read_texts).value,
+            asked_again=self.asked_again,
+            can_approve_for_run=self.can_approve_for_run,
+            target=target,
             asked_at=self.asked_at,
             expires_at=self.expires_at,
             decision=self.decision,

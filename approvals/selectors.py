@@ -1,8 +1,8 @@
 """Reads of approvals."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
@@ -12,57 +12,119 @@ from approvals.models import Approval
 from approvals.prepared_queries import DECIDED_APPROVALS
 from chats.permissions import list_readable_chats
 from chats.services.text_sources import classify_texts_of_others
-from events.payloads import ApprovalReason
-from events.rows import Policy, Role
+from events.payloads import ApprovalReason, AskedAgain, CallTarget, ChatTarget
+from events.rows import Policy, Role, TextsOfOthers
 from tools.interface import Tool, ToolContext
 from workspaces.models import Membership
+
+_RANKS = {TextsOfOthers.NONE: 0, TextsOfOthers.OTHERS: 1, TextsOfOthers.OUTSIDE: 2}
+
+
+@dataclass(frozen=True)
+class CallFacts:
+    """The facts on which a person decides about a call.
+
+    `read_texts`: whose texts the run has read. `target`: where the call goes. `asked_again`: why the consent to all calls of the
+    tool in this run does not cover this call; null without such a consent. `can_approve_for_run`: whether such a consent can be
+    given: once the run has read texts from outside, not for a tool that writes elsewhere.
+    """
+
+    read_texts: TextsOfOthers = TextsOfOthers.NONE
+    target: CallTarget | None = None
+    asked_again: AskedAgain | None = None
+    can_approve_for_run: bool = True
 
 
 @dataclass(frozen=True)
 class Consent:
     """Whether a call may be made. `reason`: why a person is asked first; null: the call may be made. `approved_by`: the person who
-    has approved all calls of the tool in this run."""
+    has approved all calls of the tool in this run. `facts`: of a call about which a person is asked."""
 
     reason: ApprovalReason | None = None
     approved_by: Actor | None = None
+    facts: CallFacts = CallFacts()
 
 
-def find_consent(tool: Tool, policy: Policy, ctx: ToolContext, *, chat_id: UUID, workspace_id: UUID) -> Consent:
-    """Return whether a run in a chat may call this tool without asking, and why not.
+def find_consent(
+    tool: Tool, policy: Policy, ctx: ToolContext, args: Any, *, chat_id: UUID, workspace_id: UUID
+) -> Consent:
+    """Return whether a run in a chat may make this call without asking, and why not.
 
     A person is asked if the policy of the tool says so. A person is also asked before each call of a tool that writes, except one
     that `changes_only_notes`, if the run may have read anything but its own person's messages: a model may follow any text (FAIR8).
-    A sub-agent has always read such a text: its task, which another agent has written. Raises `ToolError` if the person of the run
-    may not have this done, so that nobody is asked in vain.
+
+    A person may have approved all calls of the tool in this run. That covers this call only if the facts are still those on which
+    it was approved: the run has read no texts of a higher class since, and the call has the same target.
+
+    Raises `ToolError` if the person of the run may not have this done, so that nobody is asked in vain, and `AppError` if the call
+    has no target that may be reached.
     """
-    approved = Approval.objects.filter(run_id=ctx.run_id, tool=tool.name, decision="approved_for_run")
-    if found := approved.filter(decided_by__isnull=False).select_related("decided_by").first():
-        return Consent(approved_by=found.decided_by)
+    is_write = tool.effect == "write" and not tool.changes_only_notes
+    if not is_write and policy != Policy.ASK:
+        return Consent()
+    read_texts = _classify_read_texts(ctx, chat_id=chat_id, workspace_id=workspace_id)
     reason: ApprovalReason | None = "policy" if policy == Policy.ASK else None
-    if tool.effect == "write" and not tool.changes_only_notes:
-        person_id = ctx.on_behalf_of.pk if ctx.on_behalf_of else None
-        texts_of_others = classify_texts_of_others(
-            chat_id, agent_id=ctx.actor.pk, workspace_id=workspace_id, person_id=person_id
-        )
-        if ctx.actor.workspace_id != workspace_id or ctx.has_outside_texts:
-            texts_of_others = "outside"  # also for a public agent that does a task here and is not in the chat
-        elif ctx.chat_id is None:  # a sub-agent, whose task is a text of another agent
-            texts_of_others = texts_of_others or "others"
-        reason = texts_of_others or reason
+    if is_write and read_texts != TextsOfOthers.NONE:
+        reason = "outside" if read_texts == TextsOfOthers.OUTSIDE else "others"
+    approved = Approval.objects.filter(run_id=ctx.run_id, tool=tool.name, decision="approved_for_run")
+    approved = approved.filter(decided_by__isnull=False).select_related("decided_by")
+    earlier = list(approved.order_by("decided_at", "pk"))
+    if reason is None and not earlier:
+        return Consent()
     if reason is not None:
         tool.check_rights(ctx)
-    return Consent(reason)
+    facts = CallFacts(
+        read_texts,
+        tool.describe_target(ctx, args),
+        can_approve_for_run=read_texts != TextsOfOthers.OUTSIDE or not tool.writes_elsewhere,
+    )
+    for approval in earlier:
+        if covers(approval, facts):
+            return Consent(approved_by=approval.decided_by)
+    if earlier and reason is not None:
+        is_same_target = any(approval.get_target() == facts.target for approval in earlier)
+        facts = replace(facts, asked_again="texts" if is_same_target else "target")
+    return Consent(reason, facts=facts)
+
+
+def read_facts(approval: Approval) -> CallFacts:
+    """Return the facts on which a person decides about this approval, without why it is asked again."""
+    read_texts, target = TextsOfOthers(approval.read_texts), approval.get_target()
+    return CallFacts(read_texts, target, can_approve_for_run=approval.can_approve_for_run)
+
+
+def covers(approval: Approval, facts: CallFacts) -> bool:
+    """Return whether the approval of all calls of a tool in a run holds for a call of this tool with these facts. To which chat
+    edited arguments go is not known."""
+    target = approval.get_target()
+    if isinstance(target, ChatTarget) and approval.decided_arguments is not None:
+        return False
+    is_as_known = _RANKS[facts.read_texts] <= _RANKS[TextsOfOthers(approval.read_texts)]
+    return is_as_known and target == facts.target and facts.can_approve_for_run
+
+
+def _classify_read_texts(ctx: ToolContext, *, chat_id: UUID, workspace_id: UUID) -> TextsOfOthers:
+    """Return whose texts a run in this chat may have read. A sub-agent has always read a text of another: its task, which another
+    agent has written."""
+    # Also for a public agent that does a task here and is not in the chat.
+    if ctx.actor.workspace_id != workspace_id or ctx.has_outside_texts:
+        return TextsOfOthers.OUTSIDE
+    person_id = ctx.on_behalf_of.pk if ctx.on_behalf_of else None
+    found = classify_texts_of_others(chat_id, agent_id=ctx.actor.pk, workspace_id=workspace_id, person_id=person_id)
+    return TextsOfOthers(found or ("others" if ctx.chat_id is None else ""))
 
 
 @dataclass(frozen=True)
 class DecidedCall:
     """What is to be done with a call that waited. `result`: its status and its text for the model, if it is not to be made;
-    null: it is made, with these arguments. `quotes_agents`: the text is a choice, which the model has written itself (SEC9)."""
+    null: it is made, with these arguments. `quotes_agents`: the text is a choice, which the model has written itself (SEC9).
+    `target`: where the call goes, as the person has read it; null also if the person has edited the arguments."""
 
     arguments: str
     approved_by: Actor | None
     result: tuple[Literal["ok", "rejected"], str] | None = None
     quotes_agents: bool = False
+    target: CallTarget | None = None
 
 
 def find_decided_calls(run_id: UUID) -> dict[str, DecidedCall]:
@@ -87,7 +149,8 @@ def _build_decided_call(approval: Approval) -> DecidedCall:
         case "expired" | "stopped":
             result = "rejected", "Nobody approved this call in time, so it was not made."
     choices = {choice["label"] for choice in approval.question["choices"]} if approval.question else set()
-    return DecidedCall(arguments, approval.decided_by, result, quotes_agents=approval.answer in choices)
+    target = approval.get_target() if approval.decided_arguments is None else None
+    return DecidedCall(arguments, approval.decided_by, result, approval.answer in choices, target)
 
 
 def find_waiting_calls(call_ids: Iterable[str]) -> set[str]:

@@ -1,7 +1,7 @@
 """The payload of each type of message. A payload is validated when it is built, before it is written."""
 
 from datetime import datetime
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 from uuid import UUID
 
 from django.db import models
@@ -496,6 +496,50 @@ ApprovalDecision = Literal["approved", "approved_for_run", "refused", "answered"
 """What came of an approval. `approved_for_run`: further calls of the same tool in this run are approved, too. `answered`: a
 question. `stopped`: the run ended before."""
 
+ReadTexts = Literal["", "others", "outside"]
+"""The values of `TextsOfOthers`: whose texts a run has read, besides those of the person it works for."""
+AskedAgain = Literal["texts", "target"]
+"""Why a call waits although a person has approved all calls of its tool in this run: the run has read other texts since (`texts`),
+or the call goes elsewhere, or to other readers (`target`)."""
+
+
+class TargetReader(Row):
+    """Somebody who reads the chat that a call writes into. `is_new`: they do not read the chat of the run."""
+
+    actor_id: UUID
+    name: str
+    is_new: bool
+
+
+class ChatTarget(Row):
+    """The chat that a call writes into, and who reads it. `member`: the name of the other in a direct chat that the call names by
+    its member; `chat_id` is null then. `is_hidden`: the actor who reads this row does not read the chat, so the row has no title
+    and no readers."""
+
+    type: Literal["chat"] = "chat"
+    chat_id: UUID | None
+    title: str
+    member: str
+    workspace_id: UUID
+    workspace_name: str
+    readers: list[TargetReader]
+    is_hidden: bool = False
+
+
+class ServerTarget(Row):
+    """The server that a call sends a request to. `method` and `path` are those of an HTTP tool, and empty for an MCP tool."""
+
+    type: Literal["server"] = "server"
+    server: str
+    host: str
+    method: str
+    path: str
+    effect: Literal["read", "write"]
+
+
+CallTarget = Annotated[ChatTarget | ServerTarget, Field(discriminator="type")]
+"""Where a call goes, as this app knows it, whatever its arguments say."""
+
 MAX_QUESTION = 500
 MAX_CHOICES = 6
 MAX_LABEL = 100
@@ -523,13 +567,18 @@ class ApprovalAskedPayload(Payload):
     """A run waits for a decision about one of its calls. The message has the id of the approval.
 
     `target_id` is the agent, `person_id` the person whom the run works for. `arguments` is the model's own JSON text, which is data
-    and never markup. A question has a `question` and no `reason`.
+    and never markup. A question has a `question` and no `reason`. `has_target`: the row of the approval says where the call goes,
+    to each reader what they may know. `can_approve_for_run`: whether `approved_for_run` is offered.
     """
 
     call_id: str
     tool: str
     arguments: str
     reason: ApprovalReason | None = None
+    read_texts: ReadTexts = ""
+    asked_again: AskedAgain | None = None
+    can_approve_for_run: bool = True
+    has_target: bool = False
     question: Question | None = None
     target_id: UUID
     target_name: str

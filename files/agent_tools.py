@@ -7,6 +7,7 @@ from django.db.models.functions import Greatest, StrIndex, Substr, Upper
 from pydantic import Field
 
 from chats.models import Chat
+from chats.named_objects import get_named_object
 from common.text import to_storable
 from events.payloads import FileState
 from files import services as files
@@ -115,11 +116,8 @@ class ReadPages(Tool):
         ids = list(dict.fromkeys(ctx.config.page_ids)) if isinstance(ctx.config, PagesConfig) else []
         pages = find_pages(ctx.actor.workspace_id, ids)
         if args.page_id:
-            pages = {id: page for id, page in pages.items() if str(id) == args.page_id.strip().lower()}
-            if not pages:
-                raise ToolError(
-                    "You have no page with this id, or it was deleted. List the pages first.", is_final=True
-                )
+            page = get_named_object(ctx, "page", args.page_id, pages.get, hint="List the pages first.")
+            pages = {page.pk: page}
         if args.search:
             return search_texts(File.objects.filter(pk__in=pages).order_by("name"), args.search)
         if args.page_id:
@@ -204,17 +202,12 @@ def has_possible_agent_text(file: File) -> bool:
 
 
 def get_tool_file(ctx: ToolContext, file_id: str) -> File:
-    """Return the file that a model names. Raises `NotFound`, and `ToolError` for a text that is no id or a file of another chat."""
-    try:
-        id = UUID(file_id)
-    except ValueError:
-        raise ToolError("This is not the id of a file. List the files first.", is_final=True) from None
-    if ctx.file_ids:
-        # The run of a sub-agent: the rights to the files of its task were checked when its caller passed them.
-        file = list_readable_files(ctx).filter(pk=id).first()
-    else:
-        file = get_file_for(ctx.actor, id, FileVerb.SEE, on_behalf_of=ctx.on_behalf_of)
-        file = list_readable_files(ctx).filter(pk=file.pk).first()
-    if file is None:
-        raise ToolError("This file is not in this chat or its workspace.", is_final=True)
-    return file
+    """Return the file that a model names. Raises `ToolError` if it is not in this chat or its workspace."""
+
+    def fetch(id: UUID) -> File | None:
+        if not ctx.file_ids:
+            get_file_for(ctx.actor, id, FileVerb.SEE, on_behalf_of=ctx.on_behalf_of)
+        # For a sub-agent, the rights to the files of its task were checked when its caller passed them.
+        return list_readable_files(ctx).filter(pk=id).first()
+
+    return get_named_object(ctx, "file", file_id, fetch, hint="List the files first.")

@@ -4,9 +4,10 @@ from uuid import UUID, uuid5
 
 from pydantic import Field
 
+from chats.named_objects import get_named_object
 from common.errors import NotFound
 from memory import services as memory
-from memory.models import MAX_NOTE, MAX_TOPIC
+from memory.models import MAX_NOTE, MAX_TOPIC, Note
 from tools.interface import Tool, ToolArgs, ToolContext, ToolError
 from tools.registry import register
 
@@ -60,8 +61,11 @@ class Forget(_NoteTool):
         note_id: UUID = Field(description="The id of the note.", strict=False)
 
     def run(self, ctx: ToolContext, args: Args) -> str:
+        chat_id = _get_chat_id(ctx)
+        own = Note.objects.filter(agent=ctx.actor)
+        note = get_named_object(ctx, "note", args.note_id, lambda id: own.filter(pk=id).first())
         try:
-            memory.forget_own_note(ctx.actor, _get_chat_id(ctx), args.note_id, on_behalf_of=ctx.on_behalf_of)
+            memory.forget_own_note(ctx.actor, chat_id, note.pk, on_behalf_of=ctx.on_behalf_of)
         except NotFound as error:
             raise ToolError(error.message, is_final=True) from error
         return "Forgotten. People can restore it for a day."

@@ -21,9 +21,11 @@ UNPUBLISHED_TOOLS: dict[str, UnpublishedReason] = {
     READ_PAGES: "pages",
     "remember": "memory",
     "forget": "memory",
+    "send_message": "other_chats",
 }
 """The system tools that are not published, and why. Nobody changes a public agent, the files of a workspace are its own, and a
-public agent has no memory beyond the chat it is in: its publisher sees nothing of the chats of others."""
+public agent has no memory beyond the chat it is in: its publisher sees nothing of the chats of others. It also writes into no other
+chat (ADR 0032)."""
 
 
 def build_public_content(content: SpecContent) -> SpecContent:

@@ -66,7 +66,7 @@ def is_reader_of_run(run: Run) -> bool:
     if run.on_behalf_of_id is None:
         return False
     chat = run.chat
-    if run.origin == RunOrigin.CHAT_SUMMARY:
+    if run.origin == RunOrigin.CHAT_SUMMARY and run.trigger_id is not None:
         chat = Chat.objects.filter(pk=run.trigger_id).first()
     elif chat is None:
         return True

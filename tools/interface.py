@@ -11,7 +11,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from common.text import to_storable, unwrap_json_object
-from events.payloads import Question, ToolData
+from events.payloads import CallTarget, Question, ToolData
 from events.rows import Policy, ToolEffect
 
 if TYPE_CHECKING:
@@ -66,6 +66,10 @@ class ToolContext:
 
     `chat_id` is null for a sub-agent, although its run has a chat, because it sees nothing of the chat but what it was given.
     `file_ids` are the files that it was given.
+
+    `workspace_id` is the workspace of the run, and `shown_in_chat_id` the chat whose readers see the call and its result; both are
+    set in every chat, also for a sub-agent. `approved_target` is what the person read about where the call goes who has approved
+    it; null if the person has edited the arguments, or if nobody was asked.
     """
 
     actor: "Actor"
@@ -78,6 +82,9 @@ class ToolContext:
     approved_by: "Actor | None" = None
     file_ids: tuple[UUID, ...] = ()
     has_outside_texts: bool = False
+    workspace_id: UUID | None = None
+    shown_in_chat_id: UUID | None = None
+    approved_target: CallTarget | None = None
 
 
 @dataclass(frozen=True)
@@ -179,6 +186,17 @@ class Tool:
     def check_rights(self, ctx: ToolContext) -> None:
         """Raise `ToolError` if the person for whom the run works may not make this call. It is called before a person is asked to
         approve a call, so that nobody approves what fails afterwards. `run` checks the rights again."""
+
+    @property
+    def writes_elsewhere(self) -> bool:
+        """Whether calls change something outside the chat: on another server, or in another chat. Once a run has read texts from
+        outside, each such call is approved by itself."""
+        return self.effect == "write" and self.is_async
+
+    def describe_target(self, ctx: ToolContext, args: Any) -> CallTarget | None:
+        """Return where this call goes, for the person who is asked to approve it: the server, or the chat and its readers. It must
+        not contain what the model has made up. Null for a call that goes nowhere. Raises `ToolError`, `AppError`."""
+        return None
 
     def build_question(self, args: ToolArgs) -> Question | None:
         """Return the question to a person that this call is: the answer is its result, and `run` is not called. Null for a call

@@ -1,14 +1,16 @@
 """The base class of the tools that are rows of a workspace."""
 
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 
 from common.shared_slots import SharedSlots
+from events.payloads import ServerTarget
 from events.rows import Policy, ToolEffect
 from tools.arguments import parse_arguments
 from tools.fence import fence_lines
-from tools.interface import Tool, ToolConfig
+from tools.interface import Tool, ToolConfig, ToolContext
 from tools.models import WorkspaceTool
 
 MAX_CHARACTERS = 19_000
@@ -47,6 +49,16 @@ class StoredTool(Tool):
     @property
     def is_available(self) -> bool:
         return self.row.is_enabled
+
+    def describe_target(self, ctx: ToolContext, args: Any) -> ServerTarget:
+        server, request = self.row.server, self.row.request or {}
+        return ServerTarget(
+            server=server.name,
+            host=urlsplit(server.base_url).netloc,
+            method=request.get("method", ""),
+            path=request.get("path", ""),
+            effect=self.effect,
+        )
 
     def build_schema(self) -> dict[str, Any]:
         schema: dict[str, Any] = self.row.input_schema

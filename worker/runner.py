@@ -159,6 +159,8 @@ class Runner:
             is_url_allowed=self._is_url_allowed,
             file_ids=prepared.file_ids,
             has_outside_texts=prepared.has_outside_texts,
+            workspace_id=run.workspace_id,
+            shown_in_chat_id=run.chat_id,
         )
         toolbox = Toolbox(
             prepared.tools,
@@ -360,12 +362,10 @@ class Runner:
             self._text_sources = TextSources(self.run.get_chat_id(), self._prepared.content.prompt if is_own else "")
         return await self._db(self._text_sources.is_url_allowed, url)
 
-    async def _find_consent(self, configured: ConfiguredTool, context: ToolContext) -> Consent:
-        workspace_id = self.run.workspace_id
-        chat_id = self.run.get_chat_id()
-        return await self._db(
-            find_consent, configured.tool, configured.policy, context, chat_id=chat_id, workspace_id=workspace_id
-        )
+    async def _find_consent(self, configured: ConfiguredTool, context: ToolContext, args: Any) -> Consent:
+        tool, policy, run = configured.tool, configured.policy, self.run
+        where = {"chat_id": run.get_chat_id(), "workspace_id": run.workspace_id}
+        return await self._db(find_consent, tool, policy, context, args, **where)
 
     async def _run_in_transaction(self, call: ToolCall, work: Callable[[], ToolOutput], seconds: float) -> ToolOutput:
         """Run a tool in a thread. Its transaction is rolled back when it takes longer than `seconds`."""

@@ -10,6 +10,7 @@ from django.conf import settings
 from actors.models import Actor
 from approvals.hooks import approvals_asked
 from approvals.models import Approval
+from approvals.selectors import CallFacts
 from chats.models import Chat, Message
 from common.clock import now
 from common.writing import insert
@@ -19,11 +20,12 @@ from llm.messages import ToolCall
 
 @dataclass(frozen=True)
 class ApprovalRequest:
-    """A call that needs a decision: the `reason` why or, if the call asks a person a question, the `question`."""
+    """A call that needs a decision: the `reason` why with its `facts` or, if the call asks a person a question, the `question`."""
 
     call: ToolCall
     reason: ApprovalReason | None = None
     question: Question | None = None
+    facts: CallFacts = CallFacts()
 
 
 def ask_for_approvals(
@@ -43,6 +45,10 @@ def ask_for_approvals(
             arguments=request.call.arguments,
             reason=request.reason,
             question=request.question.model_dump(mode="json") if request.question else None,
+            read_texts=request.facts.read_texts,
+            asked_again=request.facts.asked_again,
+            can_approve_for_run=request.facts.can_approve_for_run,
+            target=request.facts.target and request.facts.target.model_dump(mode="json"),
             asked_at=asked_at,
             expires_at=asked_at + timedelta(hours=settings.APPROVAL_HOURS),
         )

@@ -12,6 +12,7 @@ from actors.models import Actor
 from approvals.hooks import approvals_decided
 from approvals.models import Approval
 from approvals.permissions import ApprovalVerb, get_approval_for
+from approvals.selectors import covers, read_facts
 from chats import services as chats
 from chats.models import Message
 from common.clock import now
@@ -41,8 +42,8 @@ def decide_approval(
     """Decide about a call, or answer a question. Once nothing of the run is undecided, the run is queued again.
 
     The person whom the run works for and editors who may read the chat may do so. `arguments` replace those of an approved call;
-    `note` goes to the agent; a question is answered by the index of a `choice` or by a text. `approved_for_run` also approves all
-    other calls of this tool in this run, those that wait and later ones.
+    `note` goes to the agent; a question is answered by the index of a `choice` or by a text. `approved_for_run` also approves
+    other calls of this tool in this run, those that wait and later ones, as far as it `covers` them.
 
     Raises `NotFound`, `Forbidden`, `Invalid` (`invalid_arguments` with the problems, if the tool would refuse the arguments), and
     `Conflict` (`approval_decided`) if the approval is decided already or its time is over.
@@ -57,6 +58,11 @@ def decide_approval(
     allowed = ("answered", "refused") if approval.question is not None else ("approved", "approved_for_run", "refused")
     if decision not in allowed:
         raise Invalid("A question is answered or refused, a call is approved or refused.")
+    if decision == "approved_for_run" and not approval.can_approve_for_run:
+        raise Invalid(
+            gettext("The agent has read texts from outside, so this call is approved by itself."),
+            hints=["Send `approved`."],
+        )
     decided = [approval]
     if decision == "answered":
         approval.answer = _read_answer(Question.model_validate(approval.question), choice, answer)
@@ -67,7 +73,8 @@ def decide_approval(
         others = Approval.objects.filter(
             run_id=approval.run_id, tool=approval.tool, decision=None, question__isnull=True
         )
-        decided += others.exclude(pk=approval.pk).select_related("agent", "chat").order_by("pk")
+        others = others.exclude(pk=approval.pk).select_related("agent", "chat").order_by("pk")
+        decided += [other for other in others if covers(approval, read_facts(other))]
     chats.save_changes(approval.chat_id, _decide(decided, decision, by=actor))
     audit.record(
         actor,

@@ -117,7 +117,9 @@ class DirectoryDetailRow(DirectoryRow):
     origin_workspace_id: UUID | None
 
 
-UnpublishedReason = Literal["workspace", "editing", "pages", "memory", "sub_agent", "no_sub_agent", "missing"]
+UnpublishedReason = Literal[
+    "workspace", "editing", "pages", "memory", "other_chats", "sub_agent", "no_sub_agent", "missing"
+]
 """Why a tool is not published. `sub_agent`: an agent of the workspace, to which `delegate` gives tasks; `no_sub_agent`: `delegate`
 itself, if no agent that comes with the release is left."""
 

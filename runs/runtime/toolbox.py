@@ -40,9 +40,9 @@ MAX_REPEATS = 2
 
 NO_APPROVER = "It was not done: a person would have to approve it, and nobody can be asked here."
 
-FindConsent = Callable[[ConfiguredTool, ToolContext], Awaitable[Consent]]
-"""Finds out whether a call may be made without asking. Raises `ToolError` if the person for whom the run works has no right to
-it."""
+FindConsent = Callable[[ConfiguredTool, ToolContext, Any], Awaitable[Consent]]
+"""Finds out whether a call with these arguments may be made without asking. Raises `ToolError` if the person for whom the run works
+has no right to it."""
 RunInTransaction = Callable[[ToolCall, Callable[[], ToolOutput], float], Awaitable[ToolOutput]]
 """Runs a synchronous tool, and stores its result, in one transaction. The last argument: the most seconds of the transaction."""
 
@@ -147,7 +147,8 @@ class Toolbox:
             self._approved_by[call.id] = decided.approved_by
             return None
         configured = self.tools[call.name]
-        question = configured.tool.build_question(configured.tool.parse_arguments(call.arguments))
+        args = configured.tool.parse_arguments(call.arguments)
+        question = configured.tool.build_question(args)
         if self.find_consent is None:
             return None if question else ToolResult(call, "rejected", NO_APPROVER)  # its tool refuses a question
         if question is not None:
@@ -156,12 +157,12 @@ class Toolbox:
         if configured.tool.effect == "read" and configured.policy != Policy.ASK:
             return None
         try:
-            consent = await self.find_consent(configured, replace(self.context, call_id=call.id))
+            consent = await self.find_consent(configured, replace(self.context, call_id=call.id), args)
         except (ToolError, AppError) as error:
             return ToolResult(call, "error", _shorten(str(error)))
         self._approved_by[call.id] = consent.approved_by
         if consent.reason is not None:
-            self.requests.append(ApprovalRequest(call, consent.reason))
+            self.requests.append(ApprovalRequest(call, consent.reason, facts=consent.facts))
         return None
 
     async def call(self, batch: Batch) -> tuple[ToolResult, ...]:
@@ -223,7 +224,14 @@ class Toolbox:
     async def _call_once(self, call: ToolCall) -> tuple[ToolResult, bool]:
         """Make one call once. Return the result, and whether a retry may help."""
         tool, config = self.tools[call.name].tool, self.tools[call.name].config
-        context = replace(self.context, call_id=call.id, config=config, approved_by=self._approved_by.get(call.id))
+        decided = self.decided_calls.get(call.id)
+        context = replace(
+            self.context,
+            call_id=call.id,
+            config=config,
+            approved_by=self._approved_by.get(call.id),
+            approved_target=decided.target if decided else None,
+        )
         timeout = config.timeout_s
         try:
             async with limit_working_time(timeout):

@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from chats import services as chats
-from chats.models import Message
+from chats.models import Chat, Message
 from common.errors import AppError, Code, NotFound
 from events.payloads import FileKind, FileState
 from files import services as files
@@ -46,6 +46,8 @@ def call_tool(team):
             chat_id=chat_id,
             run_id=uuid4(),
             call_id="c",
+            workspace_id=Chat.objects.get(pk=chat_id or team.chat.id).workspace_id,
+            shown_in_chat_id=chat_id,
         )
         return tool.run(context, tool.parse_arguments(json.dumps(arguments)))
 
@@ -131,7 +133,7 @@ def test_a_long_text_is_read_in_parts(text_file, call):
 def test_files_of_other_places_are_not_read(hidden_files, call):
     before = fingerprint()
     for file in hidden_files:
-        with pytest.raises((ToolError, NotFound)) as refusal:
+        with pytest.raises(ToolError) as refusal:
             call("read_file", file_id=str(file.id))
         assert "secret" not in str(refusal.value)
     assert fingerprint() == before
@@ -149,14 +151,14 @@ def test_SEC33_a_public_agent_has_only_the_files_of_its_chat(team, text_file, ca
     assert "secret" not in found
     assert str(hidden.id) not in found
     assert call("read_file", file_id=str(of_chat.id), **public).endswith("\nthe tides")
-    with pytest.raises(NotFound):
+    with pytest.raises(ToolError, match="no file with this id here"):
         call("read_file", file_id=str(hidden.id), **public)
 
 
 def test_a_file_is_not_read_for_a_person_who_has_left(team, text_file, call):
     file = text_file()
     chats.remove_participant(team.alice, team.chat.id, team.bob.id)
-    with pytest.raises(NotFound):
+    with pytest.raises(ToolError, match="no file with this id here"):
         call("read_file", file_id=str(file.id))
     assert call("read_file", file_id=str(file.id), on_behalf_of=team.alice).endswith("\nhello")
 
@@ -176,9 +178,9 @@ def test_a_file_without_text_says_why(text_file, call, fields, message, is_final
 
 
 def test_what_is_no_id_is_refused(call):
-    with pytest.raises(ToolError, match="not the id of a file"):
+    with pytest.raises(ToolError, match="no file with this id here"):
         call("read_file", file_id="notes.txt")
-    with pytest.raises(NotFound):
+    with pytest.raises(ToolError, match="no file with this id here"):
         call("read_file", file_id=str(uuid4()))
 
 

@@ -38,7 +38,8 @@ def read_pages(team):
 
     def run(pages, /, *, actor=team.robin, mode="retrievable", **arguments):
         config = PagesConfig(page_ids=[getattr(page, "id", page) for page in pages], mode=mode)
-        context = ToolContext(actor, team.bob, None, run_id=uuid4(), call_id="c", config=config)
+        where = {"workspace_id": team.workspace.id, "shown_in_chat_id": team.chat.id}
+        context = ToolContext(actor, team.bob, None, run_id=uuid4(), call_id="c", config=config, **where)
         tool = registry["read_pages"]
         output = tool.run(context, tool.parse_arguments(json.dumps(arguments)))
         assert isinstance(output, ToolOutput)
@@ -103,9 +104,9 @@ def test_only_files_of_the_agents_own_workspace_are_pages(team, make_page, read_
     assert [line.endswith("missing: it was deleted") for line in listed[1:]] == [True] * 4
     assert read_pages(pages, search="secret").text == "No file contains this."
     for other in pages[1:]:
-        with pytest.raises(ToolError, match="no page with this id"):
+        with pytest.raises(ToolError, match="no page with this id here"):
             read_pages(pages, page_id=str(getattr(other, "id", other)))
-    with pytest.raises(ToolError, match="no page with this id"):
+    with pytest.raises(ToolError, match="no page with this id here"):
         read_pages([], page_id=str(page.id))
 
 

@@ -56,6 +56,8 @@ class DrivenRun:
             self.run.id,
             call.id,
             has_outside_texts=self.prepared.has_outside_texts,
+            workspace_id=self.run.workspace_id,
+            shown_in_chat_id=self.run.chat_id,
         )
         status: ToolStatus = "ok"
         try:

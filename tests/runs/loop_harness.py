@@ -116,7 +116,7 @@ class LoopHarness:
         self.moment()
         return output
 
-    async def find_consent(self, configured: ConfiguredTool, context: ToolContext) -> Consent:
+    async def find_consent(self, configured: ConfiguredTool, context: ToolContext, args: Any) -> Consent:
         return Consent("policy" if configured.tool.name in self.asks_for else None)
 
     def decide(self, choose: Callable[[str], bool]) -> None:

@@ -32,7 +32,7 @@ class Optional(ToolArgs):
     n: int = 0
 
 
-async def find_consent(configured, context):
+async def find_consent(configured, context, args):
     return Consent()
 
 
@@ -316,7 +316,7 @@ async def test_consent_to_a_task_is_looked_up_only_if_the_policy_requires_it(pol
     toolbox.tools = {"it": replace(toolbox.tools["it"], policy=policy)}
     asked = []
 
-    async def find_consent(configured, context):
+    async def find_consent(configured, context, args):
         asked.append(context.call_id)
         return Consent("policy")
 

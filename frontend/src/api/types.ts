@@ -46,6 +46,7 @@ export type MessageMetadata = Schemas['MessageMetadata']
 export type TextMessageRow = Schemas['TextMessageRow']
 export type ApprovalAskedRow = Schemas['ApprovalAskedRow']
 export type ApprovalAsked = ApprovalAskedRow['payload']
+export type CallTarget = NonNullable<Schemas['ApprovalRow']['target']>
 export type ApprovalDecided = Schemas['ApprovalDecidedRow']['payload']
 export type DecideBody = Schemas['DecideBodyRequest']
 export type Question = NonNullable<ApprovalAsked['question']>

@@ -2910,19 +2910,31 @@ export interface components {
          * @description A run waits for a decision about one of its calls. The message has the id of the approval.
          *
          *     `target_id` is the agent, `person_id` the person whom the run works for. `arguments` is the model's own JSON text, which is data
-         *     and never markup. A question has a `question` and no `reason`.
+         *     and never markup. A question has a `question` and no `reason`. `has_target`: the row of the approval says where the call goes,
+         *     to each reader what they may know. `can_approve_for_run`: whether `approved_for_run` is offered.
          */
         ApprovalAskedPayload: {
             arguments: string;
+            /** @default null */
+            asked_again?: ("texts" | "target") | null;
             call_id: string;
+            /** @default true */
+            can_approve_for_run: boolean;
             /** Format: date-time */
             expires_at: string;
+            /** @default false */
+            has_target: boolean;
             /** @default null */
             person_id?: string | null;
             /** @default  */
             person_name: string;
             /** @default null */
             question?: components["schemas"]["Question"] | null;
+            /**
+             * @default
+             * @enum {string}
+             */
+            read_texts: "" | "others" | "outside";
             /** @default null */
             reason?: ("policy" | "others" | "outside") | null;
             /** Format: uuid */
@@ -3018,15 +3030,18 @@ export interface components {
          * @description A call of a tool that waits for a person, or a question of an agent. `decision` is null as long as it waits.
          *
          *     The message with the same id shows it in its chat. `arguments` are the model's own JSON text, `decided_arguments` those of the
-         *     decision, if they were edited.
+         *     decision, if they were edited. `read_texts`: whose texts the run had read when it asked. `target`: where the call goes, or
+         *     null.
          */
         ApprovalRow: {
             agent: components["schemas"]["ActorRow"];
             answer: string;
             arguments: string;
+            asked_again: ("texts" | "target") | null;
             /** Format: date-time */
             asked_at: string;
             call_id: string;
+            can_approve_for_run: boolean;
             /** Format: uuid */
             chat_id: string;
             decided_arguments: string | null;
@@ -3040,9 +3055,12 @@ export interface components {
             note: string;
             person_id: string | null;
             question: components["schemas"]["Question"] | null;
+            /** @enum {string} */
+            read_texts: "" | "others" | "outside";
             reason: ("policy" | "others" | "outside") | null;
             /** Format: uuid */
             run_id: string;
+            target: (components["schemas"]["ChatTarget"] | components["schemas"]["ServerTarget"]) | null;
             tool: string;
             /** Format: uuid */
             workspace_id: string;
@@ -3190,6 +3208,27 @@ export interface components {
             version: number;
             /** Format: uuid */
             workspace_id: string;
+        };
+        /**
+         * @description The chat that a call writes into, and who reads it. `member`: the name of the other in a direct chat that the call names by
+         *     its member; `chat_id` is null then. `is_hidden`: the actor who reads this row does not read the chat, so the row has no title
+         *     and no readers.
+         */
+        ChatTarget: {
+            chat_id: string | null;
+            /** @default false */
+            is_hidden: boolean;
+            member: string;
+            readers: components["schemas"]["TargetReader"][];
+            title: string;
+            /**
+             * @default chat
+             * @constant
+             */
+            type: "chat";
+            /** Format: uuid */
+            workspace_id: string;
+            workspace_name: string;
         };
         /** @description `effect` null: that of its method. */
         ChosenOperationBodyRequest: {
@@ -5869,6 +5908,20 @@ export interface components {
          * @enum {string}
          */
         ServerState: "untested" | "ok" | "failed" | "sign_in";
+        /** @description The server that a call sends a request to. `method` and `path` are those of an HTTP tool, and empty for an MCP tool. */
+        ServerTarget: {
+            /** @enum {string} */
+            effect: "read" | "write";
+            host: string;
+            method: string;
+            path: string;
+            server: string;
+            /**
+             * @default server
+             * @constant
+             */
+            type: "server";
+        };
         /** @description The address of the authorization server to which the browser goes. */
         SignInRow: {
             url: string;
@@ -6317,6 +6370,13 @@ export interface components {
             reason: string;
             /** Format: date-time */
             taken_down_at: string;
+        };
+        /** @description Somebody who reads the chat that a call writes into. `is_new`: they do not read the chat of the run. */
+        TargetReader: {
+            /** Format: uuid */
+            actor_id: string;
+            is_new: boolean;
+            name: string;
         };
         TextMessageRow: {
             author_id: string | null;
@@ -6784,7 +6844,7 @@ export interface components {
             lines: number[];
             name: string;
             /** @enum {string} */
-            reason: "workspace" | "editing" | "pages" | "memory" | "sub_agent" | "no_sub_agent" | "missing";
+            reason: "workspace" | "editing" | "pages" | "memory" | "other_chats" | "sub_agent" | "no_sub_agent" | "missing";
         };
         /** @description The number of unread notifications, counted up to 100. */
         UnreadRow: {

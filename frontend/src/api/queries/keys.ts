@@ -33,6 +33,7 @@ export const keys = {
   embeddingModel: (id: string) => ['workspace', id, 'context', 'embedding-model'] as const,
   schedules: ['schedules'] as const,
   access: (agentId: string) => ['access', agentId] as const,
+  approval: (id: string) => ['approval', id] as const,
   run: (id: string) => ['run', id] as const,
   runInspection: (id: string) => ['run', id, 'inspection'] as const,
   sentRequest: (runId: string, id: string) => ['run', runId, 'requests', id] as const,

@@ -4,7 +4,7 @@ import { userEvent } from 'vitest/browser'
 import { render } from 'vitest-browser-react'
 import type { ActorRow, ApprovalAskedRow, ApprovalDecided } from '@/api'
 import { buildChatContext } from '@/testing/chatContext'
-import { answerByPath, answerRequests } from '@/testing/restServer'
+import { answerByPath, answerRequests, withQueries } from '@/testing/restServer'
 import { messageRow } from '@/testing/rows'
 import { ApprovalCard } from './ApprovalCard'
 import { ChatContext, type ChatContextValue } from './ChatContext'
@@ -46,9 +46,11 @@ const question = { text: 'What leads?', choices, allow_free_answer: true }
 
 const show = (row: ApprovalAskedRow, chat: Partial<ChatContextValue> = {}) =>
   render(
-    <ChatContext value={{ ...context, ...chat }}>
-      <ApprovalCard row={row} />
-    </ChatContext>,
+    withQueries(
+      <ChatContext value={{ ...context, ...chat }}>
+        <ApprovalCard row={row} />
+      </ChatContext>,
+    ),
   )
 
 beforeEach(() => {
@@ -185,4 +187,65 @@ it.each([
   )
   await expect.element(screen.getByText(text, { exact: true })).toBeVisible()
   await expect.element(screen.getByRole('button', { name: 'Approve', exact: true })).not.toBeInTheDocument()
+})
+
+const chatTarget = {
+  type: 'chat',
+  chat_id: 'c2',
+  title: 'Support',
+  member: '',
+  workspace_id: 'w1',
+  workspace_name: 'Guides',
+  readers: [
+    { actor_id: 'paul', name: 'Paul', is_new: true },
+    { actor_id: 'alice', name: 'Alice', is_new: false },
+  ],
+  is_hidden: false,
+} as const
+
+it('says where a call goes and who reads it, and is not approved before that is read', async () => {
+  let release: () => void = () => {}
+  const isReleased = new Promise<void>(resolve => {
+    release = resolve
+  })
+  answerRequests(async () => {
+    await isReleased
+    return [200, { target: chatTarget }]
+  })
+  const screen = await show(asked({ tool: 'send_message', has_target: true }))
+  const approve = screen.getByRole('button', { name: 'Approve', exact: true })
+  await expect.element(approve).toHaveAttribute('aria-disabled', 'true')
+  release()
+  const target = screen.getByRole('region', { name: 'Where it goes' })
+  await expect.element(target).toHaveTextContent('Writes into “Support” in the workspace Guides')
+  await expect.element(target).toHaveTextContent('Read by Paul and Alice.')
+  await expect.element(target).toHaveTextContent("Paul doesn't read this chat.")
+  await expect.element(approve).not.toHaveAttribute('aria-disabled', 'true')
+})
+
+it('says which server is called, and that a call which leaves the chat is approved by itself', async () => {
+  const server = {
+    type: 'server',
+    server: 'Bank',
+    host: 'bank.example',
+    method: 'POST',
+    path: '/payments',
+    effect: 'write',
+  }
+  requests = answerByPath({ 'GET /approvals/m9': { target: server } })
+  const screen = await show(
+    asked({
+      tool: 'pay',
+      has_target: true,
+      reason: 'outside',
+      read_texts: 'outside',
+      asked_again: 'texts',
+      can_approve_for_run: false,
+    }),
+  )
+  const target = screen.getByRole('region', { name: 'Where it goes' })
+  await expect.element(target).toHaveTextContent('Calls Bank bank.examplePOST /paymentsIt can change something there.')
+  await expect.element(screen.getByText('since then the run has read text from outside')).toBeVisible()
+  await expect.element(screen.getByText('each call that leaves this chat is approved by itself')).toBeVisible()
+  await expect.element(screen.getByRole('button', { name: 'Approve for this run' })).not.toBeInTheDocument()
 })

@@ -13,6 +13,8 @@ declare const title: string;
 declare const question: string;
 declare const expiry: string;
 declare const why: string;
+declare const target: string;
+declare const once: string;
 declare const fields: string;
 declare const value: string;
 declare const raw: string;
@@ -35,6 +37,8 @@ export {
 	question,
 	expiry,
 	why,
+	target,
+	once,
 	fields,
 	value,
 	raw,
@@ -58,6 +62,8 @@ declare const __default_export__: {
 	question: typeof question;
 	expiry: typeof expiry;
 	why: typeof why;
+	target: typeof target;
+	once: typeof once;
 	fields: typeof fields;
 	value: typeof value;
 	raw: typeof raw;

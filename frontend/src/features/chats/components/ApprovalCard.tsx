@@ -1,6 +1,6 @@
 import { Check, CircleAlert, Pencil, ShieldQuestion } from 'lucide-react'
 import { useEffect, useId, useMemo, useRef, useState } from 'react'
-import { ApiError, type ApprovalAsked, type ApprovalAskedRow, type Decision, decideApproval } from '@/api'
+import { ApiError, type ApprovalAsked, type ApprovalAskedRow, type Decision, decideApproval, useApproval } from '@/api'
 import { ToolName } from '@/features/agents'
 import { cx } from '@/lib/cx'
 import { getErrorText } from '@/lib/errors'
@@ -10,11 +10,13 @@ import { getToolIcon } from '@/lib/toolIcons'
 import { isAgentTool } from '@/lib/toolNames'
 import { Button } from '@/ui/Button'
 import fieldStyles from '@/ui/Field.module.css'
+import { LoadError } from '@/ui/LoadError'
 import { showToast } from '@/ui/toast'
 import { type ArgumentField, findProblems, isValidField, readFields, writeFields } from '../callArguments'
 import { readEditedArguments, storeEditedArguments } from '../editedArguments'
 import styles from './ApprovalCard.module.css'
 import { Expiry, WhoDecides } from './ApprovalParts'
+import { CallTargetPart } from './CallTargetPart'
 import { useChat } from './ChatContext'
 import { QuestionCard } from './QuestionCard'
 
@@ -25,6 +27,14 @@ const reasons: Record<NonNullable<ApprovalAsked['reason']>, PlainTextKey> = {
   others: 'approval.whyOthers',
   outside: 'approval.whyOutside',
 }
+
+/** Why a call is asked about again that `approved_for_run` would have covered. */
+const getReasonAgain = ({ asked_again, read_texts }: ApprovalAsked): PlainTextKey =>
+  asked_again === 'target'
+    ? 'approval.againTarget'
+    : read_texts === 'outside'
+      ? 'approval.againOutside'
+      : 'approval.againOthers'
 
 /**
  * A call, or a question of an agent, that waits for a person. A call is described by texts of this app; its arguments
@@ -93,6 +103,11 @@ function CallCard({ row, onDecide, isDeciding, problems }: CallCardProps) {
   const agent = findActor(agentId)?.name ?? agentName
   const Icon = getToolIcon(tool)
   const isAgent = isAgentTool(tool)
+  const { has_target: hasTarget, asked_again: askedAgain } = row.payload
+  const approval = useApproval(hasTarget ? row.id : null)
+  const target = approval.data?.target
+  // Nobody approves what they have not seen.
+  const isBlocked = hasTarget && !target
   const name = isAgent ? t('subAgents.publicAgent') : showHiddenCharacters(tool)
   return (
     <section className={styles.card} aria-label={t('approval.label', { tool: name })}>
@@ -110,14 +125,20 @@ function CallCard({ row, onDecide, isDeciding, problems }: CallCardProps) {
         <div className={styles.why}>
           <ShieldQuestion className="i s" aria-hidden />
           <span>
-            <b>{t('approval.why')}</b> {t(reasons[reason])}
+            <b>{t(askedAgain ? 'approval.again' : 'approval.why')}</b>{' '}
+            {t(askedAgain ? getReasonAgain(row.payload) : reasons[reason])}
           </span>
         </div>
+      ) : null}
+      {target ? <CallTargetPart target={target} /> : null}
+      {hasTarget && approval.isError ? (
+        <LoadError text={t('approval.noTarget')} error={approval.error} onRetry={() => void approval.refetch()} />
       ) : null}
       {mode === 'edit' && onDecide ? (
         <EditForm
           row={row}
           isDeciding={isDeciding}
+          isBlocked={isBlocked}
           problems={problems}
           onDecide={onDecide}
           onCancel={() => setMode('view')}
@@ -125,12 +146,23 @@ function CallCard({ row, onDecide, isDeciding, problems }: CallCardProps) {
       ) : (
         <Values args={args} />
       )}
+      {mode === 'view' && row.payload.can_approve_for_run === false ? (
+        <p className={styles.once}>{t('approval.onlyOnce')}</p>
+      ) : null}
       {mode === 'refuse' && onDecide ? (
         <RefuseForm agent={agent} isDeciding={isDeciding} onDecide={onDecide} onBack={() => setMode('view')} />
       ) : null}
       {mode === 'view' ? (
         <div className={styles.actions}>
-          {onDecide ? <DecideButtons isDeciding={isDeciding} onDecide={onDecide} onMode={setMode} /> : null}
+          {onDecide ? (
+            <DecideButtons
+              isDeciding={isDeciding}
+              isBlocked={isBlocked}
+              canApproveForRun={row.payload.can_approve_for_run !== false}
+              onDecide={onDecide}
+              onMode={setMode}
+            />
+          ) : null}
           <WhoDecides payload={row.payload} />
         </div>
       ) : null}
@@ -140,23 +172,34 @@ function CallCard({ row, onDecide, isDeciding, problems }: CallCardProps) {
 
 function DecideButtons({
   isDeciding,
+  isBlocked,
+  canApproveForRun,
   onDecide,
   onMode,
 }: {
   isDeciding: boolean
+  isBlocked: boolean
+  canApproveForRun: boolean
   onDecide(decision: Decision): void
   onMode(mode: Mode): void
 }) {
   const { t } = useTexts()
   return (
     <>
-      <Button tone="good" busy={isDeciding && t('approval.approve')} onClick={() => onDecide({ decision: 'approved' })}>
+      <Button
+        tone="good"
+        busy={isDeciding && t('approval.approve')}
+        blocked={isBlocked && t('approval.loadingTarget')}
+        onClick={() => onDecide({ decision: 'approved' })}
+      >
         <Check className="i s" aria-hidden />
         {t('approval.approve')}
       </Button>
-      <Button blocked={isDeciding} onClick={() => onDecide({ decision: 'approved_for_run' })}>
-        {t('approval.approveForRun')}
-      </Button>
+      {canApproveForRun ? (
+        <Button blocked={isDeciding || isBlocked} onClick={() => onDecide({ decision: 'approved_for_run' })}>
+          {t('approval.approveForRun')}
+        </Button>
+      ) : null}
       <Button blocked={isDeciding} onClick={() => onMode('edit')}>
         <Pencil className="i s" aria-hidden />
         {t('approval.edit')}
@@ -188,12 +231,13 @@ function Values({ args }: { args: string }) {
 interface EditFormProps {
   row: ApprovalAskedRow
   isDeciding: boolean
+  isBlocked: boolean
   problems: readonly string[] | null
   onDecide(decision: Decision): void
   onCancel(): void
 }
 
-function EditForm({ row, isDeciding, problems, onDecide, onCancel }: EditFormProps) {
+function EditForm({ row, isDeciding, isBlocked, problems, onDecide, onCancel }: EditFormProps) {
   const { t } = useTexts()
   const { arguments: args, expires_at: expiresAt } = row.payload
   const original = useMemo<ArgumentField[]>(
@@ -250,7 +294,7 @@ function EditForm({ row, isDeciding, problems, onDecide, onCancel }: EditFormPro
         <Button
           tone="good"
           busy={isDeciding && t('approval.approve')}
-          blocked={!isValid && t('approval.invalid')}
+          blocked={(!isValid && t('approval.invalid')) || (isBlocked && t('approval.loadingTarget'))}
           onClick={approve}
         >
           <Check className="i s" aria-hidden />
