@@ -381,6 +381,7 @@ RATES = {
     "jobs": _rate("JOBS", 0.2, 30),
     "diffs": _rate("DIFFS", 2, 30),  # diffs of two whole texts that one person requests
     "public_agents": _rate("PUBLIC_AGENTS", 0.2, 20),  # public agents that one person adds to chats
+    "added_people": _rate("ADDED_PEOPLE", 1 / 60, 30),  # how often one person adds the same other person to chats
     # Publications of one person: each new version is a line in all chats of the public agent.
     "publications": _rate("PUBLICATIONS", 0.02, 3),
     "client_errors": _rate("CLIENT_ERRORS", 0.05, 10),  # errors of the web app that one person's browsers report

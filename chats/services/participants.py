@@ -45,6 +45,7 @@ def create_chat(actor: Actor, workspace_id: UUID, *, title: str, actor_ids: Sequ
         raise Invalid(f"A chat has at most {MAX_PARTICIPANTS} participants.")
     check_quota("chats", Chat.objects.filter(workspace=workspace, created_by=actor))
     throttle_public_agents(actor, ids)
+    throttle_added_people(actor, ids)
     lock_chat_sets(ids, shared=True)
     actors = {allowed.id: allowed for allowed in list_allowed_actors(workspace, ids)}
     if actor.id not in actors:
@@ -70,6 +71,13 @@ def throttle_public_agents(actor: Actor, ids: Sequence[UUID]) -> None:
     """
     if Actor.objects.filter(pk__in=ids, is_public=True, is_shipped=False).exists():
         throttle(("public_agents", actor.pk))
+
+
+def throttle_added_people(actor: Actor, ids: Sequence[UUID]) -> None:
+    """Take from the bucket `added_people` of the actor and each other person among these ids, so that nobody is put into any number
+    of chats, which they would have to leave one by one. Raises `LimitReached`."""
+    people = Actor.objects.filter(pk__in=ids, kind=Kind.HUMAN).exclude(pk=actor.pk).values_list("pk", flat=True)
+    throttle(*(("added_people", f"{actor.pk}:{person_id}") for person_id in people))
 
 
 def list_allowed_actors(workspace: Workspace, ids: Iterable[UUID]) -> Iterable[Actor]:
@@ -99,6 +107,7 @@ def add_participant(actor: Actor, chat_id: UUID, target_id: UUID) -> ChatActor:
     # Rights are checked before any lock, so that nobody without them makes others wait for the lock of this actor's chats.
     get_chat_for(actor, chat_id, ChatVerb.ADD_PARTICIPANT)
     throttle_public_agents(actor, [target_id])
+    throttle_added_people(actor, [target_id])
     lock_chat_sets([target_id], shared=True)
     chat = get_chat_for(actor, chat_id, ChatVerb.ADD_PARTICIPANT, lock=True)
     check_is_not_direct(chat)

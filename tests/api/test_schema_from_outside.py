@@ -28,6 +28,7 @@ WITHOUT_LIMITS: dict[str, Any] = {
         "PASSWORDS",
         "PUBLICATIONS",
         "PUBLIC_AGENTS",
+        "ADDED_PEOPLE",
     )
 } | {
     f"ATELIER_QUOTA_{name}": "0"

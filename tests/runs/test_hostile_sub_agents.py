@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 from django.db import transaction
 
+from actors.models import Actor
 from approvals.models import Approval
 from chats import services as chats
 from common.clock import now
@@ -326,3 +327,55 @@ def test_SEC33_a_public_agent_reads_only_the_files_that_it_was_given(environment
     assert "The text of passed." in text
     for unseen in ("kept", "of-workspace", "elsewhere"):
         assert unseen not in text
+
+
+@pytest.mark.usefixtures("delivered_tasks")
+def test_SEC33_a_sub_agent_passes_on_only_files_that_it_was_given(environment, researcher):
+    """Both files are in the chat of the tree. The sub-agent was given one of them, and knows the id of the other."""
+    team = environment.team
+    fields = {"uploaded_by": team.alice, "kind": FileKind.TEXT, "thumbnail": "", "width": None, "height": None}
+    given, kept = (
+        FileFactory.create(chat=team.chat, text=f"The text of {name}.", name=f"{name}.txt", **fields)
+        for name in ("given", "kept")
+    )
+    with transaction.atomic():
+        writer = make_agent(team.workspace, team.alice, "Writer", prompt="You write.", tools=["read_file"])
+    allow(researcher, writer.handle)
+    reads = [{"name": "read_file", "arguments": json.dumps({"file_id": str(file.id)})} for file in (given, kept)]
+    to_researcher = delegate(researcher.handle, options={"file_ids": [str(given.id)]})
+    to_writer = delegate(writer.handle, "part", options={"file_ids": [str(given.id), str(kept.id)]})
+    environment.model.script(match="robin", calls=[to_researcher], then={"text": "Done."})
+    environment.model.script(system="You research.", calls=[to_writer], then={"text": "Done."})
+    environment.model.script(system="You write.", calls=reads, then={"text": "Read."})
+    environment.post("@robin go")
+    _, child, grandchild = environment.wait_until_idle()
+    assert [run.input["file_ids"] for run in (child, grandchild)] == [[str(given.id)]] * 2
+    results = [row.payload for row in environment.log("TOOL_RESPONSE") if row.run_id == grandchild.id]
+    assert [result["status"] for result in results] == ["ok", "error"]
+    assert "The text of kept." not in "".join(result["text"] for result in results)
+
+
+@pytest.mark.usefixtures("delivered_tasks")
+def test_SEC32_the_flag_of_an_agent_in_the_middle_of_a_tree_stops_what_is_below_although_no_stop_was_sent(environment):
+    team = environment.team
+    last = publish(environment)
+    to_last = build_agent_tool_name(last.id)
+    with transaction.atomic():
+        source = make_agent(team.elsewhere, team.charlie, "Middle", prompt="You are between.", tools=[to_last])
+        middle = publishing.publish_agent(team.charlie, source.id, name="Middle", handle="middle", **LISTING)
+    to_middle = build_agent_tool_name(middle.id)
+    team.robin.current_spec.tool_configs.create(position=9, tool=to_middle)
+    task = '{"task": "go"}'
+    environment.model.script(
+        match="robin", calls=[{"name": to_middle, "arguments": task}], then={"text": "It is gone."}
+    )
+    environment.model.script(system="You are between.", calls=[{"name": to_last, "arguments": task}])
+    environment.model.script(system="You are public.", text="late", first=1.0)
+    environment.post("@robin go")
+    environment.wait(lambda: any("You are public." in json.dumps(sent.body) for sent in environment.model.requests))
+    Actor.objects.filter(pk=middle.pk).update(taken_down_at=now())
+    found = {run.agent_id: run for run in environment.wait_until_idle()}
+    assert (found[last.id].state, found[last.id].error_code) == ("failed", "rights_lost")
+    assert (found[middle.id].state, found[middle.id].error_code) == ("failed", "agent_taken_down")
+    assert found[team.robin.id].state == "completed"
+    assert not environment.list_answers(last)

@@ -238,7 +238,7 @@ def test_SEC24_the_own_model_of_a_member_is_not_sent_a_chat_between_agents(payin
     paying.decide(approval, by=team.bob)
     paying.wait(lambda: Run.objects.filter(chat=between_agents, state="completed").exists())
     paying.wait_until_idle()
-    by_key = {key: [] for key in (ALICES, BOBS, WORKSPACES)}
+    by_key: dict[str, list[bool]] = {key: [] for key in (ALICES, BOBS, WORKSPACES)}
     for request in paying.model.requests:
         key = request.headers["Authorization"].removeprefix("Bearer ")
         by_key[key].append(CONFIDENTIAL in json.dumps(request.body))
@@ -252,7 +252,7 @@ def test_SEC24_the_own_model_of_a_member_is_not_sent_a_chat_between_agents(payin
         "workspace",
         "not_a_reader",
     )
-    assert Run.objects.get(pk=answer.run_id).on_behalf_of == team.bob
+    assert Run.objects.get(chat=between_agents, pk=str(answer.run_id)).on_behalf_of == team.bob
 
 
 def build_run(kind, chat, agent, person):
@@ -269,7 +269,7 @@ def build_run(kind, chat, agent, person):
         return RunFactory.create(stamp={"spec_id": str(spec.id), "compared": str(new_id())}, **claimed)
     if kind == "sub-agent":
         caller = RunFactory.create(**claimed)
-        task = {"text": "task", "context": None, "file_ids": [], "max_steps": None}
+        task: dict[str, object] = {"text": "task", "context": None, "file_ids": [], "max_steps": None}
         path = [agent.id, agent.id]
         limits = {"max_steps": 5}
         return RunFactory.create(

@@ -11,12 +11,14 @@ from approvals.models import Approval
 from chats.models import Message
 from common.clock import now
 from common.errors import Conflict
+from events.rows import Policy
 from publishing import services as publishing
 from runs.models import NOT_ENDED, Run
 from runs.runtime import sub_agents
 from runs.services import runs, waiting
 from runs.services.waiting import queue_callers_of_ended_sub_agents
 from tests.factories.runs import RunFactory
+from tests.factories.tools import ToolPolicyFactory, ToolServerFactory, WorkspaceToolFactory
 from tests.factories.usage import BudgetFactory, ModelPriceFactory
 from tests.people import make_agent
 from tests.publishing.publications import LISTING, finish_updates
@@ -280,7 +282,36 @@ def test_RUN21_the_requests_of_a_tree_at_the_same_time_do_not_overspend_its_budg
 
 
 @pytest.mark.usefixtures("delivered_tasks")
-def test_FAIR8_every_write_of_a_sub_agent_waits_for_a_person(environment, researcher):
+def test_FAIR8_every_write_of_a_sub_agent_waits_for_a_person_at_every_depth(environment, researcher):
+    """No policy asks, and nobody else has written: it waits only because a task is a text of another agent."""
+    team = environment.team
+    environment.delete_bob_from_chat()
+    server = ToolServerFactory.create(workspace=team.workspace)
+    tool = WorkspaceToolFactory.create(workspace=team.workspace, server=server, name="order", effect="write")
+    ToolPolicyFactory.create(workspace=team.workspace, tool=tool.name, policy=Policy.AUTO)
+    with transaction.atomic():
+        writer = make_agent(team.workspace, team.alice, "Writer", prompt="You write.", tools=[tool.name])
+    researcher.current_spec.tool_configs.create(position=5, tool=tool.name)
+    allow(researcher, writer.handle)
+    order = {"name": tool.name, "arguments": "{}"}
+    environment.model.script(match="robin", calls=[delegate(researcher.handle)], then={"text": "Done."})
+    environment.model.script(system="You research.", text="I could not.")
+    environment.model.script(system="You research.", calls=[delegate(writer.handle, "part")], times=1)
+    environment.model.script(system="You research.", calls=[order], times=1)
+    environment.model.script(system="You write.", calls=[order], then={"text": "I could not."})
+    environment.post("@robin go")
+    for depth in (1, 2):
+        [approval] = environment.wait_until_waiting()
+        assert (approval.tool, approval.reason) == (tool.name, "others")
+        assert Run.objects.get(pk=approval.run_id).depth == depth
+        environment.decide(approval, "refused")
+    assert [run.state for run in environment.wait_until_idle()] == ["completed"] * 3
+    results = [row.payload for row in environment.log("TOOL_RESPONSE") if row.payload["name"] == tool.name]
+    assert [result["status"] for result in results] == ["rejected"] * 2
+
+
+@pytest.mark.usefixtures("delivered_tasks")
+def test_RUN23_a_sub_agent_asks_its_person_and_its_caller_waits_without_using_up_its_time(environment, researcher):
     researcher.current_spec.tool_configs.create(position=5, tool="ask_user")
     environment.delete_bob_from_chat()
     ask = {"name": "ask_user", "arguments": json.dumps({"question": "Which?"})}

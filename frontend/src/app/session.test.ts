@@ -119,7 +119,15 @@ describe('FAIR6: the path after sign-in', () => {
 
   it('is home if what the URL asks for is no path of the app', async () => {
     const pathFor = await signInAs('alice')
-    for (const next of ['javascript:alert(1)', '//evil.example', '/\\evil.example', 'https://evil.example/', '', 7, ['/w']])
+    for (const next of [
+      'javascript:alert(1)',
+      '//evil.example',
+      '/\\evil.example',
+      'https://evil.example/',
+      '',
+      7,
+      ['/w'],
+    ])
       expect(pathFor(next)).toBe('/')
   })
 })

@@ -246,6 +246,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/agents/{agent_id}/publication/listing-check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Find what looks like a key or a password in the texts of a listing. Nothing is stored. */
+        post: operations["check_listing"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/agents/{agent_id}/publication/use": {
         parameters: {
             query?: never;
@@ -1202,7 +1219,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Read what a public agent does, its tools, typical costs and versions. Its prompt is not shown. The handle may be its id. If it was taken down, the answer is 404 with the code `taken_down` and the reason. */
+        /** @description Read what a public agent does, its tools, typical costs and versions. Its prompt is not shown. The handle may be its id, or its name as a tool. If it was taken down, the answer is 404 with the code `taken_down` and the reason. */
         get: operations["read_public_agent"];
         put?: never;
         post?: never;
@@ -2832,7 +2849,11 @@ export interface components {
             state: components["schemas"]["ReportState"];
             text: string;
         };
-        /** @description An agent with its production version. */
+        /**
+         * @description An agent with its production version. `tool_name` and `tool_schema`: the tool by which other agents give it tasks, and the
+         *     JSON Schema of its arguments. For an agent of a workspace this is `delegate`, with its handle as `name`. Null if it gets no
+         *     tasks.
+         */
         AgentRow: {
             accepts_tasks: boolean;
             actor: components["schemas"]["ActorRow"];
@@ -2849,6 +2870,10 @@ export interface components {
              * @enum {string}
              */
             state: "idle" | "working" | "waiting";
+            tool_name: string | null;
+            tool_schema: {
+                [key: string]: unknown;
+            } | null;
             verbs: string[];
         };
         /** @description The agent whose token sent the request, and its workspace. */
@@ -3088,11 +3113,16 @@ export interface components {
          */
         BudgetPeriodRequest: "day" | "month" | "run";
         /**
-         * @description The budget that refused a call, as it was then. Amounts are in millionths of a dollar.
+         * @description The budget that refused a call, as it was then. Its amounts are in millionths of a dollar (`…_micro`) or, for a budget in
+         *     tokens, in tokens; those of the other unit are null.
          *
-         *     `subject_id`: whose budget it is, null in rows that are older than this field; `needed_micro`: the most that the call could have
-         *     cost; `ends_at`: when the budget begins again, null for that of a run; `revision`: of the budget. `limit_micro` and
-         *     `spent_micro` are null for the budget of a person, because all participants read this, and not all may see the usage of others.
+         *     `subject_id`: whose budget it is, null in rows that are older than this field; `needed_…`: the most that the call could have
+         *     used, with the shortest answer that is asked for; `left_…`: what was neither spent nor reserved, null in older rows; `ends_at`:
+         *     when the budget begins again, null for that of a run; `revision`: of the budget. `limit_…`, `spent_…` and `left_…` are null for
+         *     the budget of a person, because all participants read this, and not all may see the usage of others.
+         *
+         *     `unpriced_model`: the model whose price is not known, which is why a budget in dollars refused the call; then it has no amounts.
+         *     `price_set_by`: who can set that price.
          */
         BudgetRefusal: {
             /** Format: uuid */
@@ -3100,36 +3130,58 @@ export interface components {
             /** @default null */
             ends_at?: string | null;
             /** @default null */
+            left_micro?: number | null;
+            /** @default null */
+            left_tokens?: number | null;
+            /** @default null */
             limit_micro?: number | null;
-            needed_micro: number;
+            /** @default null */
+            limit_tokens?: number | null;
+            /** @default null */
+            needed_micro?: number | null;
+            /** @default null */
+            needed_tokens?: number | null;
             period: components["schemas"]["BudgetPeriod"];
+            /** @default null */
+            price_set_by?: ("editor" | "operator") | null;
             /** @default null */
             revision?: number | null;
             scope: components["schemas"]["BudgetScope"];
             /** @default null */
             spent_micro?: number | null;
             /** @default null */
+            spent_tokens?: number | null;
+            /** @default null */
             subject_id?: string | null;
             /** @default  */
             subject_name: string;
             /** @default  */
             time_zone: string;
+            /** @default null */
+            unpriced_model?: string | null;
         };
         /**
          * @description A budget, with what is spent of it now. A budget for each person, each agent (`subject_id` null) or each run has the amounts
          *     of the one that has spent most, whose name is `subject_name`. `ends_at`: when the period ends, and the next one begins.
+         *
+         *     A budget has a limit in millionths of a dollar or in tokens; the other one is null. `refuses_unpriced`: whether a budget in
+         *     dollars refuses calls of models whose price is not known.
          */
         BudgetRow: {
             by_operator: boolean;
             ends_at: string | null;
             /** Format: uuid */
             id: string;
-            limit_micro: number;
+            limit_micro: number | null;
+            limit_tokens: number | null;
             period: components["schemas"]["BudgetPeriod"];
+            refuses_unpriced: boolean;
             reserved_micro: number;
+            reserved_tokens: number;
             revision: number;
             scope: components["schemas"]["BudgetScope"];
             spent_micro: number;
+            spent_tokens: number;
             subject_id: string | null;
             subject_name: string;
         };
@@ -3250,7 +3302,7 @@ export interface components {
          * @description The codes of all errors. The web app has a text for each in three languages.
          * @enum {string}
          */
-        Code: "not_found" | "forbidden" | "not_signed_in" | "invalid" | "too_large" | "unsupported" | "limit_reached" | "quota_reached" | "unavailable" | "internal" | "wrong_password" | "viewing" | "email_taken" | "email_unconfirmed" | "sign_up_closed" | "id_taken" | "link_dead" | "already_participant" | "direct_chat" | "too_many_pins" | "last_editor" | "handle_taken" | "draft_locked" | "draft_not_locked" | "not_requested" | "recipient_busy" | "draft_yours" | "other_draft_locked" | "stale_revision" | "stale_base" | "no_draft" | "not_applied" | "nothing_changed" | "comparison_ended" | "suggestion_closed" | "in_merge" | "merge_ended" | "suggestions_unused" | "file_unreadable" | "host_refused" | "model_unusable" | "llm_profile_unusable" | "budget_used_up" | "time_zone_changed" | "workspace_has_public_agents" | "run_ended" | "agent_refused" | "schedule_invalid" | "approval_decided" | "invalid_arguments" | "still_public" | "would_report_to_itself" | "agent_public" | "already_public" | "not_public" | "taken_down" | "name_taken" | "already_reported" | "own_agent";
+        Code: "not_found" | "forbidden" | "not_signed_in" | "invalid" | "too_large" | "unsupported" | "limit_reached" | "quota_reached" | "unavailable" | "internal" | "wrong_password" | "viewing" | "email_taken" | "email_unconfirmed" | "sign_up_closed" | "id_taken" | "link_dead" | "already_participant" | "direct_chat" | "too_many_pins" | "last_editor" | "handle_taken" | "draft_locked" | "draft_not_locked" | "not_requested" | "recipient_busy" | "draft_yours" | "other_draft_locked" | "stale_revision" | "stale_base" | "no_draft" | "not_applied" | "nothing_changed" | "comparison_ended" | "suggestion_closed" | "in_merge" | "merge_ended" | "suggestions_unused" | "file_unreadable" | "host_refused" | "model_unusable" | "llm_profile_unusable" | "budget_used_up" | "price_unknown" | "time_zone_changed" | "workspace_has_public_agents" | "run_ended" | "agent_refused" | "schedule_invalid" | "approval_decided" | "invalid_arguments" | "still_public" | "would_report_to_itself" | "agent_public" | "already_public" | "not_public" | "taken_down" | "name_taken" | "already_reported" | "own_agent";
         /**
          * @description `id` is made by the client; repeating the request changes nothing. `revision`: the revision of the draft, which must be
          *     applied; null: compare the applied revision, even if the draft was edited since.
@@ -3526,6 +3578,7 @@ export interface components {
         };
         /**
          * @description A public agent, without its prompt. `model` is empty if it names none, so that the default of the workspace answers.
+         *     `tool_schema` is the JSON Schema of the arguments with which other agents call it.
          *     `typical` is null as long as the replies are of fewer than five workspaces. `verbs` are those of the reader.
          *     `versions` are the newest twenty. `origin_id` and `origin_workspace_id`: the original and its workspace, for those who may
          *     publish its next version; else null. `is_suspended`: an operator has suspended it, and only the editors of its publisher
@@ -3550,6 +3603,10 @@ export interface components {
             publisher_name: string | null;
             run_count: number | null;
             tool_count: number;
+            tool_name: string;
+            tool_schema: {
+                [key: string]: unknown;
+            };
             tools: components["schemas"]["DirectoryToolRow"][];
             typical: components["schemas"]["TypicalReplyRow"] | null;
             verbs: string[];
@@ -3563,7 +3620,7 @@ export interface components {
          *     `publisher_name` is the workspace that published it; null for an agent that comes with the release. `is_yours`: the reader is a
          *     member of that workspace. `chat_count`: chats that it is in now. `run_count`: its replies in the last 30 days, and
          *     `workspace_count` the workspaces in whose chats they are; both are counted anew each hour. A count is null if it is one to four,
-         *     because it would tell what single workspaces do.
+         *     because it would tell what single workspaces do. `tool_name`: its name as a tool of other agents.
          */
         DirectoryRow: {
             actor: components["schemas"]["ActorRow"];
@@ -3577,6 +3634,7 @@ export interface components {
             publisher_name: string | null;
             run_count: number | null;
             tool_count: number;
+            tool_name: string;
             version: number;
             workspace_count: number | null;
         };
@@ -3995,10 +4053,12 @@ export interface components {
             query: string;
             tools: components["schemas"]["FoundTool"][];
         };
-        /** @description What is left now of a budget that limits the run, in millionths of a dollar. */
+        /** @description What is left now of a budget that limits the run, in millionths of a dollar or in tokens. */
         FreeAmountRow: {
-            free_micro: number;
-            limit_micro: number;
+            free_micro: number | null;
+            free_tokens: number | null;
+            limit_micro: number | null;
+            limit_tokens: number | null;
             period: components["schemas"]["BudgetPeriod"];
             scope: string;
         };
@@ -4367,6 +4427,15 @@ export interface components {
          * @enum {string}
          */
         ListingCategoryRequest: "writing" | "language" | "research" | "data" | "coding" | "business" | "education" | "other";
+        /** @description Texts of a listing while they are entered, so they may be empty. */
+        ListingCheckBodyRequest: {
+            /** @default  */
+            description?: string;
+            /** @default [] */
+            examples?: string[];
+            /** @default  */
+            message?: string;
+        };
         /** @description `wants_notice`: notify the reader when the lock of the draft is free. */
         LockWaiterBodyRequest: {
             wants_notice: boolean;
@@ -4738,6 +4807,10 @@ export interface components {
              * @enum {string}
              */
             state: "idle" | "working" | "waiting";
+            tool_name: string | null;
+            tool_schema: {
+                [key: string]: unknown;
+            } | null;
             verbs: string[];
         };
         /** @description A new token of an agent. `text` is the secret for the `Authorization` header; it is not returned again. */
@@ -4745,10 +4818,21 @@ export interface components {
             text: string;
             token: components["schemas"]["ApiTokenRow"];
         };
-        /** @description `subject_id` null: the workspace, each person, each agent or each run. Amounts are in millionths of a dollar. */
+        /**
+         * @description `subject_id` null: the workspace, each person, each agent or each run. A budget has one limit: `limit_micro`, in millionths
+         *     of a dollar, or `limit_tokens`, of questions and answers together.
+         *
+         *     `refuses_unpriced`: whether a budget in dollars refuses calls of models whose price is not known. Otherwise it does not limit
+         *     them.
+         */
         NewBudgetBodyRequest: {
-            limit_micro: number;
+            /** @default null */
+            limit_micro?: number | null;
+            /** @default null */
+            limit_tokens?: number | null;
             period: components["schemas"]["BudgetPeriodRequest"];
+            /** @default true */
+            refuses_unpriced?: boolean;
             scope: components["schemas"]["BudgetScopeRequest"];
             /** @default null */
             subject_id?: string | null;
@@ -4917,7 +5001,7 @@ export interface components {
          * @description What a person is notified of.
          * @enum {string}
          */
-        NotificationKind: "mention" | "chat_invitation" | "suggestion_created" | "suggestion_accepted" | "suggestion_rejected" | "suggestion_reopened" | "suggestion_unused" | "lock_lost" | "draft_requested" | "draft_handed_over" | "draft_unlocked" | "merge_done" | "merge_failed" | "approval_asked" | "model_changed" | "agent_published" | "agent_taken_down" | "budget_warning" | "tools_changed" | "webhook_disabled" | "schedule_paused" | "workspace_deleted";
+        NotificationKind: "mention" | "chat_invitation" | "suggestion_created" | "suggestion_accepted" | "suggestion_rejected" | "suggestion_reopened" | "suggestion_unused" | "lock_lost" | "draft_requested" | "draft_handed_over" | "draft_unlocked" | "merge_done" | "merge_failed" | "approval_asked" | "model_changed" | "agent_published" | "agent_taken_down" | "budget_warning" | "tools_changed" | "webhook_disabled" | "schedule_paused" | "schedule_failed" | "run_failed" | "workspace_deleted";
         /** @description A notification of the reader. It stores the names at the time of the event; clients read the linked object. */
         NotificationRow: {
             actor_name: string;
@@ -4954,12 +5038,14 @@ export interface components {
             provider: "demo" | "openai" | "anthropic" | "gemini" | "deepseek" | "mistral" | "groq" | "xai" | "openrouter" | "azure" | "bedrock" | "openai_compatible";
         };
         /**
-         * @description A tool that the agents of a workspace can be given: a system tool or one of its own, also if it is off.
+         * @description A tool that the agents of a workspace can be given: a system tool, one of its own, or a public agent, also if it is off.
          *
-         *     `server_name` is empty for a system tool. `is_available`: it is not switched off. `schema_tokens` estimates what its
-         *     description costs in each request to a model.
+         *     `agent` is the public agent, and `publisher_name` the workspace that published it; both are null for other tools, and an agent
+         *     that comes with the release has no publisher. `server_name` is empty unless the workspace has added the tool. `is_available`: it
+         *     is not switched off. `schema_tokens` estimates what its description costs in each request to a model.
          */
         OfferedToolRow: {
+            agent: components["schemas"]["ActorRow"] | null;
             config_schema: {
                 [key: string]: unknown;
             };
@@ -4973,6 +5059,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             policy: components["schemas"]["Policy"];
+            publisher_name: string | null;
             schema: {
                 [key: string]: unknown;
             };
@@ -5158,6 +5245,11 @@ export interface components {
             next: string | null;
             results: components["schemas"]["ScheduleRow"][];
         };
+        PageOfSecretWarningRow: {
+            /** @default null */
+            next: string | null;
+            results: components["schemas"]["SecretWarningRow"][];
+        };
         PageOfSpecRow: {
             /** @default null */
             next: string | null;
@@ -5293,8 +5385,14 @@ export interface components {
             /** @default null */
             role?: string | null;
         };
+        /** @description The limit is in the unit of the budget, which cannot be changed. `refuses_unpriced` null: as before. */
         PatchedBudgetBodyRequest: {
-            limit_micro: number;
+            /** @default null */
+            limit_micro?: number | null;
+            /** @default null */
+            limit_tokens?: number | null;
+            /** @default null */
+            refuses_unpriced?: boolean | null;
             revision: number;
         };
         PatchedChatBodyRequest: {
@@ -5506,6 +5604,8 @@ export interface components {
          *
          *     `model_may_be_missing`: the version names a model that other workspaces may not have; their default answers there.
          *     `memory`: that of the version; a public agent remembers each chat by itself.
+         *     `secrets`: what looks like a key or a password in the prompt and in the instructions and settings of tools, which whoever runs
+         *     the agent can read.
          */
         PublicationCheckRow: {
             handle: components["schemas"]["NameCheckRow"];
@@ -5517,6 +5617,7 @@ export interface components {
             model_may_be_missing: boolean;
             name: components["schemas"]["NameCheckRow"];
             prompt_lines: number;
+            secrets: components["schemas"]["SecretWarningRow"][];
             tools: components["schemas"]["DirectoryToolRow"][];
             unpublished_tools: components["schemas"]["UnpublishedToolRow"][];
             version: number;
@@ -5808,6 +5909,16 @@ export interface components {
             query: string;
             results: components["schemas"]["SearchHit"][];
         };
+        /**
+         * @description A text that would be published and has what looks like a key or a password. `name`: of the tool whose instructions or
+         *     settings it is; empty for all others. `lines`: of the prompt, or the number of the example, from 1; else empty.
+         */
+        SecretWarningRow: {
+            lines: number[];
+            name: string;
+            /** @enum {string} */
+            place: "prompt" | "tool" | "description" | "example" | "message";
+        };
         /** @description Consecutive lines of a prompt and their contributors: none for lines of production, several for merged lines. */
         Segment: {
             /** @default null */
@@ -6046,7 +6157,8 @@ export interface components {
          *
          *     `payer_id` and `payer_name` are those of the person whose own key paid. `compared` is the id of the comparison that the
          *     answer is one `side` of. `replaced_model`: the model that a public agent names and that was not available in the workspace;
-         *     `model`, the default of the workspace, answered instead.
+         *     `model`, the default of the workspace, answered instead. `cut_at_tokens`: the answer was cut at so many tokens, because the
+         *     budgets had not enough left for a longer one.
          */
         Stamp: {
             /** @default null */
@@ -6055,6 +6167,8 @@ export interface components {
             context?: components["schemas"]["ContextFacts"] | null;
             /** @default null */
             cost_micro?: number | null;
+            /** @default null */
+            cut_at_tokens?: number | null;
             /** @default null */
             draft_apply?: number | null;
             /** @default null */
@@ -6748,7 +6862,7 @@ export interface components {
             base_url: string;
             can_sign_in: boolean;
             credential_last4: string | null;
-            error_code: ("host_refused" | "unauthorized" | "unreachable" | "timeout" | "too_large" | "redirected" | "failed" | "unreadable" | "missing" | "changed") | null;
+            error_code: ("host_refused" | "unauthorized" | "sign_in_needed" | "unreachable" | "timeout" | "too_large" | "redirected" | "failed" | "unreadable" | "missing" | "changed") | null;
             /** Format: uuid */
             id: string;
             kind: components["schemas"]["ServerKind"];
@@ -7033,7 +7147,7 @@ export interface components {
             /** @enum {string} */
             effect: "wakes" | "joins" | "next_step" | "next_step_or_after" | "after_answer" | "after_other_work" | "refused";
             /** @default null */
-            reason: ("suspended" | "taken_down" | "never_answers" | "too_many_hops" | "too_many_wakes" | "too_many_wakes_in_day" | "budget_used_up") | null;
+            reason: ("suspended" | "taken_down" | "never_answers" | "too_many_hops" | "too_many_wakes" | "too_many_wakes_in_day") | ("budget_used_up" | "price_unknown") | null;
             unreadable: ("files" | "images")[];
         };
         /**
@@ -7823,6 +7937,40 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DirectoryDetailRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    check_listing: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ListingCheckBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageOfSecretWarningRow"];
                 };
             };
             400: components["responses"]["Error400"];
