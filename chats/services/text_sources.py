@@ -61,9 +61,9 @@ def classify_texts_of_others(
 def _has_text_from_outside(chat_id: UUID) -> bool:
     """Return whether the chat has a file with a text, or a result of a tool that is not trusted.
 
-    Agents read the text of a short file without a call of a tool, and may repeat it in their answers, also when it is deleted. A tool that no longer exists is not trusted; an error of
-    a workspace tool may quote its server. A name that the model has made up is no tool. A call that was refused or stopped
-    before it was made has a result that we wrote ourselves."""
+    Agents read the text of a short file without a call of a tool, and may repeat it in their answers, also when it is
+    deleted. A tool that no longer exists is not trusted; an error of a workspace tool may quote its server. A name that the
+    model has made up is no tool. A call that was refused or stopped before it was made has a result that we wrote ourselves."""
     # `find_tools` only returns descriptions that an editor has approved; without it the same texts would be in every request.
     trusted = [FIND_TOOLS, *(name for name, tool in registry.items() if tool.is_trusted)]
     results = Message.objects.filter(chat_id=chat_id, type=SqlConstant("TOOL_RESPONSE")).exclude(

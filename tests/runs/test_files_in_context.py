@@ -72,7 +72,7 @@ def prepare_text(run: Run) -> str:
 
 
 @pytest.fixture
-def reader(team, run) -> Run:
+def reader(team, run):
     """A run of Robin with `read_file`."""
     team.robin.current_spec.tool_configs.create(position=5, tool="read_file")
     run.spec = team.robin.current_spec

@@ -29,7 +29,7 @@ from workspaces import services as workspaces
 
 pytestmark = pytest.mark.django_db
 
-NAMES_AN_OBJECT = re.compile(r"(^|_)(ids?|handle|to)$|\bhandle\b|\bids? of\b")
+NAMES_AN_OBJECT = re.compile(r"(^|_)(ids?|handle|to)$|\bhandle\b|\bids? of\b|\bname of the agent\b")
 
 
 def list_fields(schema: dict[str, Any], at: str = "") -> Iterator[str]:
