@@ -41,7 +41,8 @@ def test_people_share_files(people, model: ScriptedModel):
     # The agent of the template reads a short text at once.
     model.script(match="How long", text="Thirty days.")
     attach(bob, "policy.md", "text/markdown", b"# Refunds\nWithin 30 days.")
-    bob.post("How long?")
+    bob.page.get_by_placeholder(re.compile("^Message ")).fill("How long?")
+    bob.page.get_by_role("button", name="Send").click()
     for person in people:
         person.sees("Thirty days.")
     assert "# Refunds\\nWithin 30 days." in str(model.requests[-1].body["messages"])
