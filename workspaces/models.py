@@ -138,7 +138,6 @@ class DeletedMembership(Identified):
         verbose_name_plural = _("memberships of deleted workspaces")
         constraints = [
             models.UniqueConstraint(fields=["workspace", "actor"], name="one_deleted_membership_per_person"),
-            models.CheckConstraint(condition=Q(role__in=Role.values), name="deleted_membership_role_known"),
         ]
 
     def __str__(self) -> str:

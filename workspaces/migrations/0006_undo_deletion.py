@@ -64,8 +64,4 @@ class Migration(migrations.Migration):
             model_name='deletedmembership',
             constraint=models.UniqueConstraint(fields=('workspace', 'actor'), name='one_deleted_membership_per_person'),
         ),
-        migrations.AddConstraint(
-            model_name='deletedmembership',
-            constraint=models.CheckConstraint(condition=models.Q(('role__in', ['editor', 'suggester'])), name='deleted_membership_role_known'),
-        ),
     ]
