@@ -98,16 +98,14 @@ type Mode = 'view' | 'edit' | 'refuse'
 function CallCard({ row, onDecide, isDeciding, problems }: CallCardProps) {
   const { t } = useTexts()
   const { findActor } = useChat()
-  const { tool, target_id: agentId, target_name: agentName, arguments: args, reason } = row.payload
+  const { tool, target_id: agentId, target_name: agentName, arguments: args, has_target: hasTarget } = row.payload
   const [mode, setMode] = useState<Mode>(() => (onDecide && readEditedArguments(row.id) ? 'edit' : 'view'))
   const agent = findActor(agentId)?.name ?? agentName
   const Icon = getToolIcon(tool)
   const isAgent = isAgentTool(tool)
-  const { has_target: hasTarget, asked_again: askedAgain } = row.payload
   const approval = useApproval(hasTarget ? row.id : null)
-  const target = approval.data?.target
   // Nobody approves what they have not seen.
-  const isBlocked = hasTarget && !target
+  const isBlocked = hasTarget && !approval.data?.target
   const name = isAgent ? t('subAgents.publicAgent') : showHiddenCharacters(tool)
   return (
     <section className={styles.card} aria-label={t('approval.label', { tool: name })}>
@@ -121,19 +119,8 @@ function CallCard({ row, onDecide, isDeciding, problems }: CallCardProps) {
         </span>
         <Expiry at={row.payload.expires_at} />
       </div>
-      {mode === 'view' && reason ? (
-        <div className={styles.why}>
-          <ShieldQuestion className="i s" aria-hidden />
-          <span>
-            <b>{t(askedAgain ? 'approval.again' : 'approval.why')}</b>{' '}
-            {t(askedAgain ? getReasonAgain(row.payload) : reasons[reason])}
-          </span>
-        </div>
-      ) : null}
-      {target ? <CallTargetPart target={target} /> : null}
-      {hasTarget && approval.isError ? (
-        <LoadError text={t('approval.noTarget')} error={approval.error} onRetry={() => void approval.refetch()} />
-      ) : null}
+      {mode === 'view' ? <Why payload={row.payload} /> : null}
+      <Target approval={approval} />
       {mode === 'edit' && onDecide ? (
         <EditForm
           row={row}
@@ -146,27 +133,67 @@ function CallCard({ row, onDecide, isDeciding, problems }: CallCardProps) {
       ) : (
         <Values args={args} />
       )}
-      {mode === 'view' && row.payload.can_approve_for_run === false ? (
-        <p className={styles.once}>{t('approval.onlyOnce')}</p>
-      ) : null}
       {mode === 'refuse' && onDecide ? (
         <RefuseForm agent={agent} isDeciding={isDeciding} onDecide={onDecide} onBack={() => setMode('view')} />
       ) : null}
       {mode === 'view' ? (
-        <div className={styles.actions}>
-          {onDecide ? (
-            <DecideButtons
-              isDeciding={isDeciding}
-              isBlocked={isBlocked}
-              canApproveForRun={row.payload.can_approve_for_run !== false}
-              onDecide={onDecide}
-              onMode={setMode}
-            />
-          ) : null}
-          <WhoDecides payload={row.payload} />
-        </div>
+        <Actions row={row} isDeciding={isDeciding} isBlocked={isBlocked} onDecide={onDecide} onMode={setMode} />
       ) : null}
     </section>
+  )
+}
+
+function Why({ payload }: { payload: ApprovalAsked }) {
+  const { t } = useTexts()
+  const { reason, asked_again: askedAgain } = payload
+  if (!reason) return null
+  return (
+    <div className={styles.why}>
+      <ShieldQuestion className="i s" aria-hidden />
+      <span>
+        <b>{t(askedAgain ? 'approval.again' : 'approval.why')}</b>{' '}
+        {t(askedAgain ? getReasonAgain(payload) : reasons[reason])}
+      </span>
+    </div>
+  )
+}
+
+/** Where the call goes, or why that could not be loaded. */
+function Target({ approval }: { approval: ReturnType<typeof useApproval> }) {
+  const { t } = useTexts()
+  if (approval.data?.target) return <CallTargetPart target={approval.data.target} />
+  if (!approval.isError) return null
+  return <LoadError text={t('approval.noTarget')} error={approval.error} onRetry={() => void approval.refetch()} />
+}
+
+interface ActionsProps {
+  row: ApprovalAskedRow
+  isDeciding: boolean
+  isBlocked: boolean
+  onDecide: ((decision: Decision) => void) | null
+  onMode(mode: Mode): void
+}
+
+function Actions({ row, isDeciding, isBlocked, onDecide, onMode }: ActionsProps) {
+  const { t } = useTexts()
+  // A message that was stored by an earlier version does not say it.
+  const canApproveForRun = row.payload.can_approve_for_run !== false
+  return (
+    <>
+      {canApproveForRun ? null : <p className={styles.once}>{t('approval.onlyOnce')}</p>}
+      <div className={styles.actions}>
+        {onDecide ? (
+          <DecideButtons
+            isDeciding={isDeciding}
+            isBlocked={isBlocked}
+            canApproveForRun={canApproveForRun}
+            onDecide={onDecide}
+            onMode={onMode}
+          />
+        ) : null}
+        <WhoDecides payload={row.payload} />
+      </div>
+    </>
   )
 }
 
