@@ -75,8 +75,10 @@ def _has_text_from_outside(chat_id: UUID) -> bool:
     results = results.exclude(
         payload__status="error", payload__seconds__isnull=True, payload__text__startswith=NO_SUCH_TOOL
     )
-    # A run wrote its file after a click, if it had read texts from outside.
-    files = Message.objects.filter(chat_id=chat_id, type=SqlConstant("FILE_MESSAGE"), run_id=None)
+    # A run wrote its file after a click, if it had read texts from outside. The conditions are those of `important_messages`.
+    files = Message.objects.filter(
+        chat_id=chat_id, type=SqlConstant("FILE_MESSAGE"), metadata__isnull=True, run_id=None
+    )
     files = files.filter(payload__kind__in=[kind for kind in FileKind if kind not in (FileKind.IMAGE, FileKind.OTHER)])
     return len(results.values("pk")[:1].union(files.values("pk")[:1], all=True)) > 0
 
