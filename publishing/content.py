@@ -25,7 +25,7 @@ UNPUBLISHED_TOOLS: dict[str, UnpublishedReason] = {
 }
 """The system tools that are not published, and why. Nobody changes a public agent, the files of a workspace are its own, and a
 public agent has no memory beyond the chat it is in: its publisher sees nothing of the chats of others. It also writes into no other
-chat (ADR 0032)."""
+chat (ADR 0029)."""
 
 
 def build_public_content(content: SpecContent) -> SpecContent:
