@@ -14,6 +14,8 @@ from actors.models import Actor
 from agents.sub_agents import AgentTool
 from chats import services as chats
 from chats.models import Chat
+from chats.named_objects import get_named_object
+from chats.permissions import ChatVerb, get_chat_for
 from events.payloads import FileKind
 from files.models import File
 from files.pages import PagesConfig
@@ -116,7 +118,7 @@ def test_SEC33_every_argument_that_names_an_object_is_listed_here():
     assert found == {*FIELDS, *PASSED_ON}
 
 
-@pytest.mark.parametrize(("tool", "field"), FIELDS, ids=".".join)
+@pytest.mark.parametrize(("tool", "field"), FIELDS, ids=[".".join(field) for field in FIELDS])
 def test_SEC33_a_tool_reaches_no_object_of_another_workspace_or_for_other_readers(team, tool, field):
     list_foreign, others, refusal = FIELDS[tool, field]
     foreign = list_foreign(Foreign(team))
@@ -157,5 +159,15 @@ def test_SEC33_a_public_agent_writes_from_one_workspace_into_no_chat_of_another(
             tool.check_rights(context)
         with pytest.raises(ToolError, match="public agent"):
             tool.run(context, arguments)
+
+    # Not only this tool: agent and person have the right to the chat, and still it is not for a run of another workspace.
+    def fetch(id: UUID) -> Chat:
+        return get_chat_for(public, id, ChatVerb.POST, on_behalf_of=team.alice)
+
+    context = build_context(team, ToolConfig(), actor=public, chat_id=here.id, approved_by=team.alice)
+    assert fetch(lure.id) == lure
+    assert get_named_object(context, "chat", str(own.id), fetch) == own
+    with pytest.raises(ToolError, match="There is no chat with this id here"):
+        get_named_object(context, "chat", str(lure.id), fetch)
     assert Chat.objects.get(pk=lure.pk).version == lure.version + 1  # Alice has joined
     assert dict(fingerprint()) == before

@@ -132,6 +132,22 @@ def test_RUN28_a_chat_in_which_its_person_is_not_is_refused(pair):
 
 
 @pytest.mark.usefixtures("engine")
+def test_RUN28_nothing_is_sent_if_others_read_the_chat_than_when_it_was_approved(pair):
+    team = pair.team
+    room = chats.create_chat(team.alice, team.workspace.id, title="Plans", actor_ids=[team.robin.id])
+    script_call(pair, chat_id=str(room.id), text="A secret of Alice")
+    pair.post("go")
+    [approval] = pair.wait_until_waiting()
+    assert [reader.name for reader in approval.get_target().readers] == ["Alice", "Robin"]
+    chats.add_participant(team.alice, room.id, team.bob.id)
+    pair.decide(approval)
+    pair.wait_until_idle()
+    [result] = [row.payload for row in pair.log("TOOL_RESPONSE")]
+    assert (result["status"], "other people read that chat" in result["text"]) == ("error", True)
+    assert not Message.objects.filter(chat=room, type="TEXT_MESSAGE").exists()
+
+
+@pytest.mark.usefixtures("engine")
 def test_RUN18_a_loop_in_a_chat_of_two_agents_ends_with_a_line(pair):
     script_call(pair, to="writer", text="What do you think?")
     pair.model.script(text="And what do you think?", system="You are Writer")
