@@ -54,7 +54,7 @@ from tests.factories.usage import (
 )
 from tests.factories.viewings import make_viewing
 from tests.factories.webhooks import make_delivery, make_webhook
-from tests.factories.workspaces import PastMembershipFactory, grant_right
+from tests.factories.workspaces import DeletedMembershipFactory, PastMembershipFactory, grant_right
 from tests.people import Team, make_agent, make_person
 from webhooks.models import AgentWake
 from workspaces import services as workspaces
@@ -120,6 +120,7 @@ def _create_row_in_each_table(team: Team, number: int) -> None:
     workspaces.join_workspace(person, team.workspace.id, role=Role.SUGGESTER, invited_by=team.alice)
     EmailChangeFactory.create(person=person)
     make_viewing(person, team.alice, reason=name)
+    DeletedMembershipFactory.create(workspace=team.workspace, actor=person)
     PastMembershipFactory.create(workspace=team.workspace, actor=person, removed_at=now() if number % 2 else None)
     workspaces.set_model(person, workspace.id, provider="openai", default_model=name, revision=0, key=Secret(CANARY))
     llm.set_llm_profile(person, provider="openai", default_model=name, revision=0, key=Secret(CANARY))

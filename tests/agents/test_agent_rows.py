@@ -26,6 +26,8 @@ def test_a_list_of_agents_neither_has_nor_reads_prompts(team):
     assert [name for name in ('"prompt"', "agenttoolconfig") if name in sql] == []
     one = alice.ok("GET", f"agents/{scribe.id}")
     assert (one.pop("spec")["prompt"], one.pop("revision")) == (long_prompt, scribe.revision)
+    assert one.pop("tool_name") == "delegate"
+    assert "task" in str(one.pop("tool_schema"))
     assert one == rows[1]
 
 

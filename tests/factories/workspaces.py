@@ -11,7 +11,7 @@ from agents.models import AgentGrant
 from chats.models import Chat, ChatGrant
 from common.clock import now
 from events.rows import Role
-from workspaces.models import Credential, PastMembership, Workspace, WorkspaceGrant
+from workspaces.models import Credential, DeletedMembership, PastMembership, Workspace, WorkspaceGrant
 
 
 class PastMembershipFactory(DjangoModelFactory[PastMembership]):
@@ -22,6 +22,16 @@ class PastMembershipFactory(DjangoModelFactory[PastMembership]):
 
     role = Role.SUGGESTER
     ended_at = LazyFunction(now)
+
+
+class DeletedMembershipFactory(DjangoModelFactory[DeletedMembership]):
+    """A membership of a workspace that has just been deleted."""
+
+    class Meta:
+        model = DeletedMembership
+
+    role = Role.SUGGESTER
+    joined_at = LazyFunction(now)
 
 
 class CredentialFactory(DjangoModelFactory[Credential]):

@@ -211,7 +211,7 @@ def test_a_card_counts_the_tools_that_the_page_of_the_agent_lists(team, django_a
 
     shown = [tool.name for tool in get_directory_detail(team.bob, "interpreter").tools]
     assert shown == ["current_time", "delegate", build_agent_tool_name(other.pk)]
-    assert list_tool_counts() == [3, 0]
+    assert list_tool_counts() == [3, 3]
     publishing.take_down_agent(team.charlie, other.pk)
     shown = [tool.name for tool in get_directory_detail(team.bob, "interpreter").tools]
     assert shown == ["current_time", "delegate"]
