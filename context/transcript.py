@@ -154,17 +154,17 @@ def build_transcript(
     trigger_id: UUID | None = None,
     can_see_images: bool = True,
     waiting_calls: Collection[str] = (),
-    provider_fields: Mapping[tuple[UUID, int], ProviderFields] = MappingProxyType({}),
+    provider_fields: Mapping[int, ProviderFields] = MappingProxyType({}),
 ) -> Transcript:
     """Build the conversation for a run of `agent_id`. The entries are in the order of the log, and may start anywhere in it. The
     message that the run answers (`trigger_id`) is always included; it is shortened when it is too long. `waiting_calls`: calls of
-    other runs that wait for people. `provider_fields`: what providers attached to the agent's answers, by run and step."""
+    other runs that wait for people. `provider_fields`: what providers attached to the answers of this run, by step."""
     items = _group_entries(entries, agent_id, chat, trigger_id, can_see_images=can_see_images)
     for item in items:
         if isinstance(item, _AgentStep):
             item.results |= {call.id: WAITING for call in item.list_open_calls() if call.id in waiting_calls}
-            if item.run_id is not None and item.step is not None:
-                item.provider_fields = provider_fields.get((item.run_id, item.step))
+            if item.run_id == run_id and item.step is not None:
+                item.provider_fields = provider_fields.get(item.step)
     own_steps = [
         (index, item) for index, item in enumerate(items) if isinstance(item, _AgentStep) and item.run_id == run_id
     ]

@@ -188,12 +188,12 @@ CALLS_OF_RUN: PreparedQuery[Message] = PreparedQuery(
     lambda run_id: Message.objects.filter(run_id=run_id, type="TOOL_CALL").order_by("seq").values_list("payload"), UUID
 )
 PROVIDER_FIELDS: PreparedQuery[Step] = PreparedQuery(
-    lambda run_ids: Step.objects.filter(
-        is_any_of("run", run_ids), kind="llm", result__has_key="provider_fields"
-    ).values_list("run", "number", "result"),
-    list[UUID],
+    lambda run_id: Step.objects.filter(run=run_id, kind="llm", result__has_key="provider_fields").values_list(
+        "number", "result"
+    ),
+    UUID,
 )
-"""The answers of these runs to which providers attached something: run, step, and the step's result."""
+"""The answers of a run to which providers attached something: step, and the step's result."""
 TOOL_STEPS = PreparedQuery(lambda run_id: Step.objects.filter(run=run_id, kind="tool"), UUID)
 
 

@@ -14,8 +14,8 @@ MAX_CALLS_OF_ANSWER = 16
 """Calls of one answer that are made. One more is kept, so that the model reads that it was refused; others are dropped."""
 MAX_ARGUMENT_CHARACTERS = 1024 * 1024
 """Characters of the arguments of all calls of one answer."""
-MAX_FIELD_CHARACTERS = 1024 * 1024
-"""Characters of the fields of one answer that its provider may require later, as JSON."""
+MAX_FIELD_CHARACTERS = 200_000
+"""Characters of the fields of one answer that its provider may require later. An answer with more is kept without them."""
 MAX_PARSE_ATTEMPTS = 32
 """How often the arguments of a call are parsed to find out whether they are complete."""
 
@@ -93,6 +93,7 @@ class Assembly:
         self._thinking: list[str] = []
         self._call_builders: list[_CallBuilder] = []
         self._message_fields: dict[str, Any] = {}
+        self._has_too_many_fields = False
         self._sizes = {"text": 0, "thinking": 0, "arguments": 0, "fields": 0}
         self._consumed = 0
 
@@ -143,16 +144,19 @@ class Assembly:
         self._add_fields(self._message_fields, fields)
 
     def _add_fields(self, target: dict[str, Any], fields: Mapping[str, Any]) -> None:
-        fields = {name: value for name, value in fields.items() if value not in (None, "", [], {})}
-        if not fields:
+        if self._has_too_many_fields:
             return
-        text = json.dumps(fields, ensure_ascii=False)
-        if len(self._cut_to_limit("fields", text, MAX_FIELD_CHARACTERS)) == len(text):
-            _merge_fields(target, fields)
+        size = _merge_fields(target, {name: value for name, value in fields.items() if value not in (None, "", [], {})})
+        if self._sizes["fields"] + size <= MAX_FIELD_CHARACTERS and self._consume("fields", size):
+            return
+        # All of them: a provider refuses thinking without its signature.
+        self._has_too_many_fields = True
+        self._message_fields = {}
+        for builder in self._call_builders:
+            builder.fields = {}
 
     def build_provider_fields(self, origin: str) -> ProviderFields | None:
-        """Return what the provider attached to the answer, or null if it attached nothing, or if the answer makes no call: then no
-        request follows. `origin`: the model that answered."""
+        """Return what the provider attached to the answer, or null if it attached nothing. `origin`: the model that answered."""
         calls = [
             ({"id": builder.provider_id} if builder.provider_id else {}) | builder.fields
             for builder in self._call_builders
@@ -205,14 +209,20 @@ class Assembly:
         available = limit - self._sizes[part]
         if len(text) > available:
             text, self.is_too_long = text[:available], True
-        size = sum(self._sizes.values()) + len(text)
-        wanted = max(0, size - CharacterBudget.OWN_SHARE_CHARACTERS) - self._consumed
+        if self._consume(part, len(text)):
+            return text
+        self.is_too_long = True
+        return ""
+
+    def _consume(self, part: str, size: int) -> bool:
+        """Count characters for this part and for the process. Return false, and count nothing, if the process has too few left."""
+        total = sum(self._sizes.values()) + size
+        wanted = max(0, total - CharacterBudget.OWN_SHARE_CHARACTERS) - self._consumed
         if wanted > 0 and not budget.consume(wanted):
-            self.is_too_long = True
-            return ""
+            return False
         self._consumed += max(0, wanted)
-        self._sizes[part] += len(text)
-        return text
+        self._sizes[part] += size
+        return True
 
     def release(self) -> None:
         """Return the consumed characters to the budget of the process."""
@@ -220,25 +230,27 @@ class Assembly:
         self._consumed = 0
 
 
-def _merge_fields(target: dict[str, Any], fields: Mapping[str, Any]) -> None:
-    """Add fields to those that arrived before: objects are merged, lists joined, other values replaced."""
+def _merge_fields(target: dict[str, Any], fields: Mapping[str, Any]) -> int:
+    """Add fields to those that arrived before: objects are merged, lists joined, other values replaced. Return how many characters
+    were added."""
+    added = 0
     for name, value in fields.items():
         present = target.get(name)
         if isinstance(value, dict) and isinstance(present, dict):
-            _merge_fields(present, value)
-        elif isinstance(value, list) and isinstance(present, list):
-            for item in value:
-                _append_item(present, item)
+            added += _merge_fields(present, value)
         elif isinstance(value, list):
-            target[name] = []
-            for item in value:
-                _append_item(target[name], item)
-        elif value is not None:
+            if not isinstance(present, list):
+                present = target[name] = []
+            added += sum(_append_item(present, item) for item in value)
+        elif value is not None and value != present:
             target[name] = value
+            added += _count_characters(value)
+    return added
 
 
-def _append_item(items: list[Any], item: Any) -> None:
-    """Append an item of thinking to a list, or the next part of its last item, which a signature completes."""
+def _append_item(items: list[Any], item: Any) -> int:
+    """Append an item of thinking to a list, or the next part of its last item, which a signature completes. Return how many
+    characters were added."""
     last: Any = items[-1] if items else None
     is_next_part = (
         isinstance(item, dict)
@@ -249,12 +261,20 @@ def _append_item(items: list[Any], item: Any) -> None:
     )
     if not is_next_part:
         items.append(dict(item) if isinstance(item, dict) else item)
-        return
+        return _count_characters(item)
+    added = 0
     for name, value in item.items():
         if name in _PARTIAL_TEXTS and isinstance(value, str):
             last[name] = f"{last.get(name) or ''}{value}"
-        elif value is not None:
+            added += len(value)
+        elif value is not None and value != last.get(name):
             last[name] = value
+            added += _count_characters(value)
+    return added
+
+
+def _count_characters(value: Any) -> int:
+    return len(json.dumps(value, ensure_ascii=False))
 
 
 def _begins_next_call(builder: _CallBuilder, provider_id: str, name: str, arguments: str) -> bool:
@@ -267,6 +287,8 @@ def _begins_next_call(builder: _CallBuilder, provider_id: str, name: str, argume
     has_other_id = bool(provider_id and builder.provider_id) and provider_id != builder.provider_id
     if has_other_id and name != builder.name:
         return True
+    if has_other_id and not arguments and not any(part.strip() for part in builder.parts):
+        return True  # two calls without arguments
     if not builder.has_complete_arguments():
         return False
     # The same name without arguments may be a repetition, or the next call, whose arguments follow without a name.
@@ -277,7 +299,7 @@ def _begins_next_call(builder: _CallBuilder, provider_id: str, name: str, argume
 def normalize_finish(finish: str, *, has_calls: bool) -> str:
     """Return the finish reason of an `Answer` for that of the provider. Raises `LLMError` (`cut`) for an answer that its server has
     broken off."""
-    if _BROKEN_OFF.search(finish.lower()):
+    if _BROKEN_OFF.search(str(finish).lower()):
         raise build_cut_error()
     if finish in ("length", "content_filter"):
         return finish

@@ -206,7 +206,7 @@ class ChatRun(RunKind):
             trigger_id=read.trigger_id,
             can_see_images=can_see,
             waiting_calls=find_waiting_calls_of_others(run, entries),
-            provider_fields=read_provider_fields(entries),
+            provider_fields=read_provider_fields(run, entries),
         )
         run.has_outside_texts = bool(pages) or memory.has_texts_of_others  # these may repeat texts from outside
         run.has_outside_texts |= has_descriptions_from_outside(tools, run.workspace_id)

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
-from uuid import UUID
 
 from django.conf import settings
 from django.db.models import Q
@@ -140,12 +139,14 @@ def find_known_results(
     return known | find_refused_tasks(run, [call for call in calls if call.name in task_tools and call.id not in known])
 
 
-def read_provider_fields(entries: Iterable[LogEntry]) -> dict[tuple[UUID, int], ProviderFields]:
-    """Return what providers attached to the answers whose calls are among the entries, by run and step. Without calls it makes no
-    query."""
-    runs = {entry.run_id for entry in entries if entry.type == "TOOL_CALL" and entry.run_id is not None}
-    rows = PROVIDER_FIELDS.rows(sorted(runs)) if runs else ()
-    return {(run_id, number): ProviderFields(**result["provider_fields"]) for run_id, number, result in rows}
+def read_provider_fields(run: Run, entries: Iterable[LogEntry]) -> dict[int, ProviderFields]:
+    """Return what providers attached to the answers of this run, by step. Without calls of it among the entries it makes no query.
+
+    That of earlier runs is not read: providers require it until the next message of a person.
+    """
+    has_calls = any(entry.type == "TOOL_CALL" and entry.run_id == run.id for entry in entries)
+    rows = PROVIDER_FIELDS.rows(run.id) if has_calls else ()
+    return {number: ProviderFields(**result["provider_fields"]) for number, result in rows}
 
 
 def find_waiting_calls_of_others(run: Run, entries: Sequence[LogEntry]) -> set[str]:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import example, given
@@ -13,6 +13,7 @@ from common.egress import close_sessions
 from common.secrets import Secret
 from llm import client as llm_client
 from llm.adapters import openai
+from llm.adapters.assembly import normalize_finish
 from llm.adapters.openai import OpenAIAdapter
 from llm.adapters.openai_format import build_messages
 from llm.adapters.openai_stream import OpenAIStream
@@ -275,6 +276,11 @@ def call_delta(**fields: Any) -> dict[str, Any]:
             [("x", '{"n": 1}'), ("x", '{"n": 2}')],
             id="one id for two calls",
         ),
+        pytest.param(
+            [{"i": 0, "id": "a", "name": "x"}, {"i": 0, "id": "b", "name": "x"}],
+            [("x", ""), ("x", "")],
+            id="two calls without arguments",
+        ),
     ],
 )
 def test_RUN12_a_delta_without_a_name_continues_the_call_of_its_index(
@@ -287,6 +293,24 @@ def test_RUN12_a_delta_without_a_name_continues_the_call_of_its_index(
     for chunk in chunks:
         streamed[chunk.index] += chunk.text
     assert streamed == [arguments for _, arguments in calls]
+
+
+def test_thinking_in_many_parts_is_kept_and_too_much_of_it_is_left_out_whole() -> None:
+    def read_details(texts: list[str]) -> tuple[bool, dict[str, Any]]:
+        details = ({"reasoning_details": [{"type": "reasoning.text", "index": 0, "text": text}]} for text in texts)
+        _, stream = read(frames(*details, call_delta(i=0, id="a", name="x"), finish="tool_calls"))
+        fields = stream.build_provider_fields("origin")
+        assert fields is not None
+        assert fields.calls == [{"id": "a"}]
+        return stream.assembly.is_too_long, fields.message
+
+    is_too_long, message = read_details(["word"] * 20_000)
+    assert (is_too_long, len(message["reasoning_details"][0]["text"])) == (False, 80_000)
+    assert read_details(["word" * 10_000] * 6) == (False, {})
+
+
+def test_a_finish_reason_that_is_no_text_ends_an_answer() -> None:
+    assert normalize_finish(cast("str", 1), has_calls=False) == "stop"
 
 
 @pytest.mark.parametrize("body", [[b"x" * 100_000] * 3, [b"data: " + b"x" * 270_000], [b"{" + b"x" * 1_000_000] * 5])
