@@ -120,8 +120,9 @@ class Fetch(Generic[M, V]):
         row = query.first(id, *(principal.pk for principal in principals))
         allowed = compute_verbs(row, len(principals), self._role_verbs, self._verbs) if row else frozenset[V]()
         checked = check_verb(row, allowed, verb, see=self._verbs("see"), what=self._what)
-        # A workspace has no `workspace_id`: it is its own.
-        remember_workspace(principals[0].pk, getattr(checked, "workspace_id", checked.pk))
+        # A workspace has no `workspace_id`: it is its own. That of a public agent is null.
+        if workspace_id := getattr(checked, "workspace_id", checked.pk):
+            remember_workspace(principals[0].pk, workspace_id)
         return checked
 
     def _is_unchanged(self, row: M) -> bool:

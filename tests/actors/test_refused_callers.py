@@ -10,12 +10,14 @@ from django.test.utils import CaptureQueriesContext
 
 from actors import services as actors
 from actors.callers import find_caller
+from agents.permissions import AgentVerb, get_agent_for
 from common.clock import now
 from common.errors import LimitReached
 from common.ids import get_lowest_id_at
 from common.redis_client import RedisClient
 from common.tenants import remember_workspace
 from config.asgi import identify_caller
+from tests.publishing.publications import publish
 from tests.realtime.tab import create_session_key
 
 pytestmark = pytest.mark.django_db
@@ -115,6 +117,10 @@ def test_FAIR1_a_request_counts_for_the_workspace_in_which_its_person_used_a_rig
         path = f"/api/v1/workspaces/{workspace.id}"
         assert Client().get(f"{path}/chats", headers=mine).status_code == status
         assert identify_caller(scope(mine, path)).path[:2] == (new, team.workspace.id)
+    # Nor does a public agent, which belongs to no workspace.
+    public = publish(team)
+    get_agent_for(team.alice, public.id, AgentVerb.SEE)
+    assert identify_caller(scope(mine)).path[:2] == (new, team.workspace.id)
 
 
 def test_FAIR1_new_workspaces_of_an_address_share_a_group_and_old_ones_do_not(team):
