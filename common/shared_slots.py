@@ -63,16 +63,27 @@ class SharedSlots:
         self.name = name
         self._slots = slots
         self._of_workspace = of_workspace
+        self._holder: ContextVar[asyncio.Task[object] | None] = ContextVar(f"holder of {name}", default=None)
         self._queues: WeakKeyDictionary[asyncio.AbstractEventLoop, FairQueue] = WeakKeyDictionary()
         SharedSlots.instances.append(self)
 
     @asynccontextmanager
-    async def reserve(self) -> AsyncIterator[None]:
-        """Wait for a slot for the current tenant, and keep it in this block."""
-        release = await self.acquire()
+    async def reserve(self, seconds: float | None = None) -> AsyncIterator[None]:
+        """Wait for a slot for the current tenant, and keep it in this block. A task that has a slot already gets no second one.
+
+        Raises `TimeoutError` if it must wait for longer than `seconds`.
+        """
+        task = asyncio.current_task()
+        if self._holder.get() is task:
+            yield
+            return
+        async with asyncio.timeout(seconds):
+            release = await self.acquire()
+        token = self._holder.set(task)
         try:
             yield
         finally:
+            self._holder.reset(token)
             release()
 
     async def acquire(self) -> Callable[[], None]:

@@ -189,23 +189,37 @@ async def run_model_test(
     reserve: Callable[[ModelRequest], object],
     record_usage: Callable[[ModelTestResult], None],
 ) -> None:
-    """Run a test on the event loop of a worker when it is its turn, and store its result.
+    """Run a test on the event loop of a worker when there is a slot for it, and store its result. It is given up after
+    `MAX_WAIT_SECONDS`.
 
     `reserve` is called before the request, and may raise `AppError`; `record_usage` writes the ledger entry.
     """
     try:
         with set_current_tenant(None if owner_id == person_id else owner_id, person_id):
-            async with _slots.reserve():
-                # The time that it has waited is not part of `MAX_TEST_SECONDS`.
-                test = replace(test, started_at=time.time())
-                await asyncio.to_thread(save_model_test, owner_id, test)
+            async with _slots.reserve(test.started_at + MAX_WAIT_SECONDS - time.time()):
+                running = await asyncio.to_thread(_mark_running, owner_id, test.id)
+                if running is None:
+                    return
                 if model:
-                    done = await _test_model(test, endpoint, model, reserve, record_usage)
+                    done = await _test_model(running, endpoint, model, reserve, record_usage)
                 else:
-                    done = await _list_models(test, endpoint)
+                    done = await _list_models(running, endpoint)
         await asyncio.to_thread(save_model_test, owner_id, done)
+    except TimeoutError:
+        logger.info("A model test was given up: there was no slot for it in time.")
     except Unavailable:
         logger.warning("The state of a model test could not be stored: Redis does not answer.")
+
+
+def _mark_running(owner_id: UUID, test_id: str) -> ModelTest | None:
+    """Mark a waiting test as running, and return it. Return null if `_get_test` has given it up: it may have been started again."""
+    test = find_model_test(owner_id, test_id)
+    if test is None or test.state != "waiting" or time.time() - test.started_at > MAX_WAIT_SECONDS:
+        return None
+    # The time that it has waited is not part of `MAX_TEST_SECONDS`.
+    running = replace(test, state="running", started_at=time.time())
+    save_model_test(owner_id, running)
+    return running
 
 
 async def _list_models(test: ModelTest, endpoint: Endpoint) -> ModelTest:
@@ -271,6 +285,8 @@ def _acquire_locks(test: ModelTest) -> None:
 
 def _acquire_lock(lock: str, test_id: str) -> int:
     """Acquire a lock. Return 0, or the seconds after which it expires if another test has it."""
-    if redis_client.call_or_raise(lambda client: client.set(lock, test_id, nx=True, ex=MAX_TEST_SECONDS)):
+    if redis_client.call_or_raise(
+        lambda client: client.set(lock, test_id, nx=True, ex=MAX_WAIT_SECONDS + MAX_TEST_SECONDS)
+    ):
         return 0
     return max(1, redis_client.call_or_raise(lambda client: client.ttl(lock)))

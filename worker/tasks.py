@@ -58,8 +58,6 @@ def test_model(
     except AppError as error:
         save_model_test(owner, replace(test, state="done", code=error.code.value, message=error.message))
         return
-    test = replace(test, state="running")
-    save_model_test(owner, test)
     is_own, holder_id = owner == person, UUID(test_id)
     usage_owner = UsageOwner(None if is_own else owner, person)
     tested = resolve_model(endpoint, default_model, usage_owner, NO_RULES if is_own else read_rules(owner))

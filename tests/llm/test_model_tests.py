@@ -1,7 +1,9 @@
 """Model tests run in a worker: no web process and no thread of a worker waits for the server of the model (FAIR2)."""
 
 import json
+import time
 from base64 import b64decode
+from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
@@ -15,8 +17,10 @@ from common.errors import Forbidden, LimitReached, NotFound, Unavailable
 from common.ids import new_id
 from common.local_models import LocalServer, store_local_servers
 from common.secrets import Secret
+from common.tenants import set_current_tenant
 from llm import model_tests
 from llm import services as llm
+from llm.protocol import Endpoint
 from tests.scripted_model import ScriptedModel
 from usage.models import LLMCall
 from worker import engine as engines
@@ -186,6 +190,38 @@ def test_a_workspace_and_a_person_have_one_test_at_a_time(environment, model):
         team.charlie, team.elsewhere.id, provider="demo", api_base="", default_model="demo", key=None
     )
     assert elsewhere.state == "waiting"
+
+
+async def test_a_test_that_gets_no_slot_in_time_is_given_up_and_never_runs(team):
+    workspace, person = team.workspace.id, team.alice.id
+    asked: list[object] = []
+
+    def start(seconds_left: float) -> tuple[model_tests.ModelTest, Any]:
+        started_at = time.time() - model_tests.MAX_WAIT_SECONDS + seconds_left
+        test = model_tests.ModelTest(str(new_id()), "waiting", started_at)
+        model_tests.save_model_test(workspace, test)
+        endpoint = Endpoint("demo", "", Secret(""), "workspace")
+        run = model_tests.run_model_test(
+            workspace, person, test, endpoint, "demo", reserve=asked.append, record_usage=asked.append
+        )
+        return test, run
+
+    async with AsyncExitStack() as slots:
+        with set_current_tenant(workspace, person):
+            for _ in range(2):  # the share of a person
+                release = await model_tests._slots.acquire()
+                slots.callback(release)
+        test, run = start(0.3)
+        await run
+        assert (model_tests.find_model_test(workspace, test.id), asked) == (test, [])
+    test, run = start(-1)
+    await run
+    assert (model_tests.find_model_test(workspace, test.id), asked) == (test, [])
+    test, run = start(5)
+    await run
+    done = model_tests.find_model_test(workspace, test.id)
+    assert done is not None
+    assert (done.state, done.ok, len(asked)) == ("done", True, 2)
 
 
 def test_a_test_that_no_worker_starts_is_unavailable(environment, model, monkeypatch):

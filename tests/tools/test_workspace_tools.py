@@ -1,5 +1,6 @@
 """Workspace tools from adding a server to a call in a run, with a real server, a worker and a scripted model."""
 
+import asyncio
 import json
 import resource
 import time
@@ -8,6 +9,7 @@ from typing import Any
 
 import pytest
 import redis
+from asgiref.sync import sync_to_async
 from django.conf import settings as configured
 
 from agents.models import AgentSpec
@@ -15,9 +17,11 @@ from agents.services import drafts
 from agents.services.allowed_tools import get_run_tools
 from agents.specs.content import SpecContent, ToolUse
 from agents.specs.differences import diff
+from common.egress import close_sessions
 from common.errors import Conflict, Forbidden, Invalid, NotFound
 from common.ids import new_id
 from common.secrets import DecryptionFailed, Secret
+from common.tenants import set_current_tenant
 from events.models import AuditRecord
 from events.rows import OffReason, Policy
 from tests.api.test_rights import client_for, fingerprint
@@ -35,6 +39,7 @@ from tools.openapi.operations import MAX_OPERATIONS
 from tools.openapi.reader import describe_document
 from tools.services import jobs
 from tools.services.imports import ChosenOperation
+from tools.stored_tool import call_slots
 from worker import engine as engines
 
 __all__ = ["_scripted_model", "engine", "environment", "model"]
@@ -622,6 +627,46 @@ def test_a_test_that_was_given_up_is_not_made_later(team):
         )
         jobs.store_tool_job(team.workspace.id, job)
         assert (jobs.prepare_tool_job(team.workspace.id, job.id) is not None) == is_made
+
+
+async def test_a_test_waits_for_a_slot_before_it_runs_and_is_given_up_without_one(team, booking, settings):
+    settings.TOOL_CALLS_AT_ONCE = 1
+    server = await sync_to_async(add_server)(team, booking.url)
+    tool = await sync_to_async(add_tool)(team, server, "hold_seats", method="POST", path="/holds")
+
+    def start(seconds_left: float) -> tuple[str, Any]:
+        job = jobs.ToolJob(
+            str(new_id()),
+            "test",
+            str(team.alice.id),
+            started_at=time.time() - jobs.MAX_WAIT_SECONDS + seconds_left,
+            job_input={"tool_id": str(tool.id), "arguments": {}},
+        )
+        jobs.store_tool_job(team.workspace.id, job)
+        return job.id, jobs.prepare_tool_job(team.workspace.id, job.id)
+
+    def get_state(id: str) -> tuple[str, bool]:
+        job = jobs.find_tool_job(team.workspace.id, id)
+        assert job is not None
+        return job.state, job.is_ok
+
+    (given_up, first), (waiting, second) = start(0.3), start(jobs.MAX_WAIT_SECONDS)
+    with set_current_tenant(new_id(), new_id()):
+        async with call_slots.reserve():
+            later = asyncio.create_task(second())
+            await asyncio.create_task(first())
+            assert (get_state(given_up), get_state(waiting)) == (("waiting", False), ("waiting", False))
+    await later
+    assert get_state(waiting) == ("done", True)
+    assert len(booking.keys) == 1
+    assert call_slots.get_queue().is_idle
+    # It was given up while it waited for its turn.
+    id, work = start(0.3)
+    await asyncio.sleep(0.5)
+    await asyncio.create_task(work())
+    assert get_state(id) == ("waiting", False)
+    assert len(booking.keys) == 1
+    await close_sessions()
 
 
 def test_a_tool_is_not_gone_that_a_cut_document_does_not_show(team):

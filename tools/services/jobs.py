@@ -37,6 +37,7 @@ from tools.openapi.operations import MAX_OPERATIONS, Operation
 from tools.openapi.process import read_document
 from tools.permissions import get_workspace_tool_for
 from tools.selectors import build_tool
+from tools.stored_tool import call_slots
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 logger = logging.getLogger(__name__)
@@ -48,6 +49,9 @@ MAX_WAIT_SECONDS = 10
 """Seconds within which a worker starts a job."""
 MAX_RUN_SECONDS = 150
 """Seconds after which a running job counts as lost. It is more than `MAX_TIMEOUT_SECONDS` of a tool."""
+MAX_WORK_SECONDS = 140
+"""Seconds after which a worker ends a job, before it counts as lost: then the person may start it again."""
+LOCK_SECONDS = MAX_WAIT_SECONDS + MAX_RUN_SECONDS
 FETCH_SECONDS = 20.0
 
 JobKind = Literal["document", "test"]
@@ -148,38 +152,67 @@ def find_tool_job(workspace_id: UUID, job_id: UUID | str) -> ToolJob | None:
 
 
 def prepare_tool_job(workspace_id: UUID, job_id: str) -> Callable[[], Coroutine[Any, Any, None]] | None:
-    """Mark a waiting job as running, and return the coroutine function that runs it on the worker's event loop. Return null if it
-    is not waiting any more, or if `get_tool_job` has given it up: a tool that writes may have been tested again. A test of a tool
-    that was deleted meanwhile is ended here."""
+    """Return the coroutine function that runs a job on the worker's event loop when it is its turn, or null if it is not to be
+    run any more."""
+    job = _find_waiting_job(workspace_id, job_id)
+    return partial(_run_job, workspace_id, job) if job else None
+
+
+def _find_waiting_job(workspace_id: UUID, job_id: str) -> ToolJob | None:
+    """Return a job that waits. Return null if `get_tool_job` has given it up: a tool that writes may have been tested again."""
     job = find_tool_job(workspace_id, job_id)
     if job is None or job.state != "waiting" or time.time() - job.started_at > MAX_WAIT_SECONDS:
         return None
+    return job
+
+
+async def _run_job(workspace_id: UUID, waiting: ToolJob) -> None:
+    """Run a job when there is a slot for it, unless it has been given up meanwhile."""
+    try:
+        with set_current_tenant(workspace_id, UUID(waiting.person_id)):
+            async with call_slots.reserve(waiting.started_at + MAX_WAIT_SECONDS - time.time()):
+                if found := await asyncio.to_thread(_start_job, workspace_id, waiting.id):
+                    await _run_in_slot(workspace_id, *found)
+    except TimeoutError:
+        logger.info("A tool job was given up: there was no slot for it in time.")
+    except Unavailable:
+        logger.warning("The state of a tool job could not be stored: Redis does not answer.")
+
+
+def _start_job(workspace_id: UUID, job_id: str) -> tuple[ToolJob, Tool | None] | None:
+    """Mark a waiting job as running. Return it with its tool, or null if it is not to be run any more. A test of a tool that was
+    deleted meanwhile is ended here."""
+    job = _find_waiting_job(workspace_id, job_id)
+    if job is None:
+        return None
     tool = None
     if job.kind == "test":
-        row = WorkspaceTool.objects.select_related("server").filter(pk=job.job_input["tool_id"]).first()
+        try:
+            row = WorkspaceTool.objects.select_related("server").filter(pk=job.job_input["tool_id"]).first()
+        finally:
+            connections.close_all()
         if row is None:
             _store_result(workspace_id, replace(job, state="done", message="The tool was deleted."))
             return None
         tool = build_tool(row)
     job = replace(job, state="running", started_at=time.time())
     store_tool_job(workspace_id, job)
-    return partial(_run_job, workspace_id, job, tool)
+    return job, tool
 
 
-async def _run_job(workspace_id: UUID, job: ToolJob, tool: Tool | None) -> None:
+async def _run_in_slot(workspace_id: UUID, job: ToolJob, tool: Tool | None) -> None:
     """Test the tool, or read the document of a job without a tool, and store the result."""
     started = time.monotonic()
     try:
-        with set_current_tenant(workspace_id, UUID(job.person_id)):
+        async with asyncio.timeout(MAX_WORK_SECONDS):
             done = await (_test_tool(job, tool) if tool else _read_document(job))
+    except TimeoutError:
+        done = replace(job, message=f"It was not done within {MAX_WORK_SECONDS} s.")
     except Exception:  # also an error of the tool's code: the person must not wait for a result
         logger.exception("A tool job has failed.")
         done = replace(job, message="It failed because of an error in Atelier.")
     done = replace(done, state="done", seconds=round(time.monotonic() - started, 3))
-    try:
-        await asyncio.to_thread(_store_result, workspace_id, done)
-    except Unavailable:
-        logger.warning("The result of a tool job could not be stored: Redis does not answer.")
+    await asyncio.to_thread(_store_result, workspace_id, done)
 
 
 async def _read_document(job: ToolJob) -> ToolJob:
@@ -263,7 +296,7 @@ def _start(actor: Actor, workspace_id: UUID, kind: JobKind, job_input: dict[str,
     """Store a job and send its task. A person has one of each kind at a time."""
     job = ToolJob(str(new_id()), kind, str(actor.id), started_at=time.time(), job_input=job_input)
     lock = _build_lock_key(kind, job.person_id)
-    if not redis_client.call_or_raise(lambda client: client.set(lock, job.id, nx=True, ex=MAX_RUN_SECONDS)):
+    if not redis_client.call_or_raise(lambda client: client.set(lock, job.id, nx=True, ex=LOCK_SECONDS)):
         data = {"limit": "tool_jobs", "seconds": 5}
         raise LimitReached("One is running already.", hints=["Wait for its result."], data=data)
     store_tool_job(workspace_id, job)
