@@ -9,6 +9,7 @@ from django.db import transaction
 
 from common.errors import AppError
 from common.ids import new_id
+from common.tenants import set_current_tenant
 from embeddings.models import EmbeddingModel
 from embeddings.services.settings import build_endpoint
 from embeddings.vectors import format_vector
@@ -47,7 +48,8 @@ async def compute_vector(request: "VectorRequest", run_in_thread: "RunInThread")
         result: Embedded | LLMError
         try:
             model = reserved.model
-            result = await embed_texts(model.endpoint, model.name, [reserved.text], seconds=SECONDS)
+            with set_current_tenant(request.workspace_id, request.person_id):
+                result = await embed_texts(model.endpoint, model.name, [reserved.text], seconds=SECONDS)
         except LLMError as error:
             result = error
         await run_in_thread(_record, reserved, result)

@@ -7,6 +7,7 @@ import pytest
 from chats import services as chats
 from chats.models import Message
 from common.clock import now
+from common.tenants import get_current_tenant
 from common.writing import RowUpdate
 from context.retrieval import Vector, find_messages
 from embeddings import services as embeddings
@@ -16,6 +17,7 @@ from embeddings.services import request_vectors
 from embeddings.services.embedding import DELAY_SECONDS, MAX_DELAY_SECONDS, claim_due_chats
 from embeddings.vectors import MAX_DIMENSIONS, format_vector
 from llm.context_window import DEFAULT_BUDGET
+from llm.embeddings import embed_texts
 from tests.embeddings.conftest import add_messages, embed_all, embed_chat, list_sent_texts, set_embedding_model
 from tests.factories.embeddings import EmbeddedChatFactory
 from tests.factories.usage import BudgetFactory, ModelPriceFactory
@@ -318,11 +320,19 @@ def list_found(answer):
     return {one["message_id"] for one in answer.payload["stamp"]["context"]["found"]}
 
 
-def test_a_run_finds_messages_by_meaning(environment, long_chat, embedding_model, engine):
+def test_a_run_finds_messages_by_meaning(environment, long_chat, embedding_model, engine, monkeypatch):
     answer = ask(environment)
     assert str(long_chat[20].id) not in list_found(answer)
     embed_chat(environment.team)
+    tenants = []
+
+    def embed_for_tenant(*args, **kwargs):
+        tenants.append(get_current_tenant())
+        return embed_texts(*args, **kwargs)
+
+    monkeypatch.setattr(request_vectors, "embed_texts", embed_for_tenant)
     answer = ask(environment)
+    assert tenants == [(str(environment.team.workspace.id), str(environment.team.alice.id))]
     assert answer.payload["text"] == "It is 4711."
     assert str(long_chat[20].id) in list_found(answer)
     body = next(one.body for one in reversed(environment.model.requests) if "messages" in one.body)

@@ -23,6 +23,7 @@ from actors.models import Actor
 from common.errors import Conflict, Forbidden, Invalid, LimitReached, NotFound
 from common.ids import new_id
 from common.secrets import Secret, encrypt_for
+from common.tenants import set_current_tenant
 from events.models import AuditRecord
 from events.rows import OffReason, ServerState, ToolEffect
 from mcp_client.client import list_server_tools
@@ -38,7 +39,7 @@ from tests.tools.test_mcp_client import HostileServer, describe
 from tools.credentials import encrypt_credential
 from tools.interface import ToolConfig, ToolContext, ToolError
 from tools.mcp import services
-from tools.mcp.connecting import _renew_token, finish_sign_in, get_server_access, refresh_server, run_query
+from tools.mcp.connecting import _listings, _renew_token, finish_sign_in, get_server_access, refresh_server, run_query
 from tools.mcp.tool import MCPTool
 from tools.models import ServerAuthorization, ToolServer, WorkspaceTool
 from tools.selectors import list_server_rows
@@ -451,7 +452,15 @@ async def test_SEC17_an_editor_signs_in_at_a_server_and_the_token_is_renewed(tea
             with pytest.raises(Invalid):  # once only
                 await sync_to_async(services.accept_sign_in)(team.alice, server.pk, session, back)
         assert back["code"] not in str(brought)
-        await finish_sign_in(server.pk, team.alice.id, brought[0][2])
+        with set_current_tenant(team.workspace.id, team.alice.id):
+            releases = [await _listings.acquire() for _ in range(2)]  # the share of a person
+        signing_in = asyncio.create_task(finish_sign_in(server.pk, team.alice.id, brought[0][2]))
+        while not _listings.get_queue().count_waiting((1, str(team.alice.id))) and not signing_in.done():
+            await asyncio.sleep(0.01)
+        assert there.oauth.asked_for_tokens == []
+        for release in releases:
+            release()
+        await signing_in
         await server.arefresh_from_db()
         tool = await WorkspaceTool.objects.aget()
         assert (server.state, tool.remote_name) == (ServerState.OK, "read_mail")

@@ -111,9 +111,21 @@ async def finish_sign_in(server_id: UUID, person_id: UUID, encrypted_code: str) 
     `encrypted_code`: the code and the PKCE verifier as JSON, encrypted for the server.
     """
     row = await run_query(_find_server, server_id)
-    authorization = await run_query(_find_authorization, server_id)
-    if row is None or authorization is None:
+    if row is None:
         return
+    with set_current_tenant(row.workspace_id, person_id):
+        async with _listings.reserve():
+            is_signed_in = await _exchange_code(row, person_id, encrypted_code)
+    if is_signed_in:
+        await refresh_server(server_id, person_id)
+
+
+async def _exchange_code(row: ToolServer, person_id: UUID, encrypted_code: str) -> bool:
+    """Exchange the code for tokens and store them, or the reason why it failed. Return whether it succeeded."""
+    server_id = row.pk
+    authorization = await run_query(_find_authorization, server_id)
+    if authorization is None:
+        return False
     decrypted = decrypt_for(encrypted_code, owner=str(server_id), purpose=ServerAuthorization.PURPOSE)
     brought = json.loads(decrypted.reveal())
     try:
@@ -126,9 +138,9 @@ async def finish_sign_in(server_id: UUID, person_id: UUID, encrypted_code: str) 
         )
     except MCPError as error:
         await run_query(store_failure, server_id, row.base_url, error, True)
-        return
+        return False
     await run_query(_store_tokens, authorization.pk, tokens, person_id)
-    await refresh_server(server_id, person_id)
+    return True
 
 
 async def run_query(work: Callable[..., T], *arguments: Any) -> T:
