@@ -149,7 +149,7 @@ class Runner:
         check = self._check_endpoint if endpoint.paid_by == "person" else None
         llm = get_model(endpoint, tenant=str(run.workspace_id), announce=announce, check=check)
         if prepared.model.budgets:
-            llm = LimitedModel(llm, self._reserve)
+            llm = LimitedModel(llm, self._reserve, self._refuse_cut_answer)
         context = ToolContext(
             run.agent,
             run.on_behalf_of,
@@ -194,8 +194,9 @@ class Runner:
                 except StopAsyncIteration:
                     return
                 except BudgetRefused as error:
-                    self._request = None  # it was not sent
-                    self.run.request_recorder = None
+                    if self._answer is None:
+                        self._request = None  # it was not sent
+                        self.run.request_recorder = None
                     end = LoopEnded("failed", error.code.value, error.message, budget=error.refusal)
                     await self._end_run(end)
                     return
@@ -216,6 +217,20 @@ class Runner:
         if self.run.request_recorder is not None:
             self.run.request_recorder.current = reserved
         return reserved
+
+    async def _refuse_cut_answer(self, request: ModelRequest, answer: Answer) -> None:
+        """End the run because a budget has cut this answer, of which nothing can be used. The ledger gets its usage. Raises
+        `BudgetUsedUp`."""
+        self._answer = answer
+        error = await self._store(
+            usage.build_error_of_cut_answer,
+            self._prepared.model,
+            request,
+            holder_id=self.run.id,
+            attempt=self.run.attempt,
+        )
+        if error is not None:
+            raise error
 
     async def _handle_event(self, event: Chunk | LoopEvent) -> StepSaved | None:
         """Stream a chunk, or store a step. Return the reply that is sent back into the loop; a chunk and the end have none."""

@@ -18,6 +18,8 @@ from workspaces.models import Credential
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+LIMITS = {"micro": {"limit_micro": 2_000}, "tokens": {"limit_micro": None, "limit_tokens": 2_000}}
+
 
 @pytest.fixture
 def priced(environment):
@@ -127,6 +129,33 @@ def test_an_answer_that_the_budget_cuts_is_asked_for_shorter_and_says_so_in_its_
     priced.wait_until_idle()
     assert priced.model.requests[-1].body["max_tokens"] < 1_500
     assert priced.log("TEXT_MESSAGE")[-1].payload["stamp"].get("cut_at_tokens") is None
+
+
+@pytest.mark.usefixtures("engine")
+@pytest.mark.parametrize(
+    ("script", "texts"),
+    [
+        ({"thinking": "I think about it.", "tokens": [""]}, []),
+        ({"text": "I look.", "calls": [{"name": "current_time", "arguments": "{}"}]}, ["I look."]),
+    ],
+    ids=["without a text", "with calls"],
+)
+@pytest.mark.parametrize("unit", LIMITS)
+def test_an_answer_that_a_budget_cut_before_it_can_be_used_ends_the_run(priced, unit, script, texts):
+    budget = BudgetFactory.create(workspace=priced.team.workspace, **LIMITS[unit])
+    # A larger budget is not the one that is named.
+    BudgetFactory.create(workspace=priced.team.workspace, limit_micro=1_000_000, period="month")
+    priced.model.script(**script, finish="length", usage={"prompt_tokens": 11, "completion_tokens": 300})
+    priced.post("hello")
+    [run] = priced.wait_until_idle()
+    assert (run.state, run.error_code, len(priced.model.requests)) == ("failed", "budget_used_up", 1)
+    refusal = priced.log("RUN_FAILED")[0].payload["budget"]
+    assert (refusal["budget_id"], refusal[f"limit_{unit}"]) == (str(budget.id), 2_000)
+    assert refusal[f"needed_{unit}"] > 2_000 > refusal[f"left_{unit}"] >= 0
+    assert [message.text for message in priced.log("TEXT_MESSAGE")[1:]] == texts
+    assert (priced.log("TOOL_CALL"), Reservation.objects.count()) == ([], 0)
+    assert set(Balance.objects.values_list("spent_micro", "spent_tokens")) == {(611, 311)}
+    assert [(call.output_tokens, call.cost_micro) for call in LLMCall.objects.all()] == [(300, 611)]
 
 
 @pytest.mark.usefixtures("engine")

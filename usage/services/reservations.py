@@ -192,6 +192,32 @@ def reserve(
     return request
 
 
+def build_error_of_cut_answer(
+    model: ResolvedModel, request: ModelRequest, *, holder_id: UUID, attempt: int
+) -> BudgetUsedUp | None:
+    """Return the error of a request that was shortened by a budget, and whose answer cannot be used. It names the balance with the
+    least left, and what `request`, which was not shortened, could have used. Call it before its reservation is settled.
+
+    Null if the request has no reservation any more, because its budgets were deleted meanwhile.
+    """
+    needed = estimate_max_usage(model, request)
+    found: list[tuple[bool, float, UUID, Amounts]] = []
+    for row in Reservation.objects.filter(holder_id=holder_id, attempt=attempt).select_related("balance__budget"):
+        balance, budget = row.balance, row.balance.budget
+        left, before = Amounts(None, None), Amounts(None, None)
+        if budget.limit_tokens is not None:
+            tokens = budget.limit_tokens - balance.spent_tokens - balance.reserved_tokens
+            left, before = Amounts(None, tokens), Amounts(None, tokens + row.amount_tokens)
+        elif budget.limit_micro is not None:
+            micro = budget.limit_micro - balance.spent_micro - balance.reserved_micro
+            left, before = Amounts(micro, None), Amounts(micro + row.amount_micro, None)
+        found.append((before.covers(needed), left.micro or left.tokens or 0, balance.id, left))
+    if not found:
+        return None
+    *_, balance_id, left = min(found, key=lambda row: row[:3])
+    return BudgetUsedUp(_build_refusal(balance_id, left, needed))
+
+
 def open_balance(budget: Budget) -> None:
     """Create the balance of a new budget of the workspace, one person or one agent, with what has been spent in this period."""
     period = BudgetPeriod(budget.period)
