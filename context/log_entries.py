@@ -1,6 +1,5 @@
 """Build the entries of a conversation from the stored messages of a chat."""
 
-import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
@@ -11,12 +10,10 @@ from django.utils.crypto import salted_hmac
 from actors.models import Actor
 from context.transcript import LogEntry, LogEntryType, Participant
 from files.models import File
-from files.selectors import TEXT_KINDS, find_short_texts
+from files.selectors import TEXT_KINDS, find_short_texts, read_if_stored
 from llm.messages import Image
 from llm.tokens import estimate_tokens
 from tools.fence import fence_lines
-
-logger = logging.getLogger(__name__)
 
 LOG_COLUMNS = ("id", "type", "author_id", "payload", "run_id", "reply_to_id", "seq", "tokens")
 """The columns of the messages from which entries are built."""
@@ -71,11 +68,9 @@ def add_images(entries: list[LogEntry]) -> list[LogEntry]:
     ids = [entry.id for entry in entries if entry.type == "FILE_MESSAGE" and entry.payload.get("has_thumbnail")]
     images: dict[UUID, Image] = {}
     for file in File.objects.filter(pk__in=ids[-MAX_IMAGES:], deleted_at=None) if ids else ():
-        try:
-            with file.thumbnail.open("rb") as content:
-                images[file.id] = Image("image/webp", content.read())
-        except OSError:
-            logger.warning("The thumbnail of file %s cannot be read.", file.id)
+        content = read_if_stored(file.thumbnail)
+        if content is not None:
+            images[file.id] = Image("image/webp", content)
     return [replace(entry, image=images[entry.id]) if entry.id in images else entry for entry in entries]
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
+from django.db.models.fields.files import FieldFile
 from django.db.models.functions import Length, Substr
 
 from common.text import to_storable
@@ -48,12 +49,21 @@ def find_short_texts(ids: Collection[UUID]) -> dict[UUID, str]:
         if file.state == FileState.READY:
             texts[file.id] = file.text
             continue
-        try:
-            with file.content.open("rb") as content:
-                texts[file.id] = to_storable(read_file(file.kind, content.read())["text"])
-        except OSError:
-            logger.warning("The content of file %s cannot be read.", file.id)
+        content = read_if_stored(file.content)
+        if content is not None:
+            texts[file.id] = to_storable(read_file(file.kind, content)["text"])
     return texts
+
+
+def read_if_stored(content: FieldFile) -> bytes | None:
+    """Return the content or the thumbnail of a file; null if it is missing or its storage fails, which is logged. A run has to
+    start without it."""
+    try:
+        with content.open("rb") as opened:
+            return bytes(opened.read())
+    except Exception as error:  # noqa: BLE001 -- a bucket raises errors of several libraries, which have no class in common
+        logger.warning("%s of file %s cannot be read: %r", content.field.name, content.instance.pk, error)
+        return None
 
 
 def list_rows_to_purge(workspace: Workspace) -> list[QuerySet[Any]]:

@@ -1,6 +1,9 @@
 """What a model reads of the files of a chat: their facts, and the images that it can see."""
 
 import pytest
+from botocore.config import Config
+from django.core.files.storage import FileSystemStorage, Storage
+from storages.backends.s3 import S3Storage
 
 from chats import services as chats
 from chats.services.text_sources import classify_texts_of_others
@@ -8,6 +11,7 @@ from common.secrets import Secret
 from context.log_entries import FILE_TEXTS_DIVISOR, MAX_IMAGES
 from context.transcript import build_transcript
 from files import services as files
+from files.models import File
 from files.selectors import MAX_SHORT_CHARACTERS
 from llm.adapters.openai_format import build_messages
 from llm.context_window import DEFAULT_BUDGET
@@ -127,6 +131,32 @@ def test_another_text_is_left_to_the_tool(team, reader, fields):
 def test_a_short_text_that_no_worker_has_read_yet_is_read_from_its_content(team, reader):
     post(team, state="waiting", text="", **TEXT)
     assert prepare_text(reader).split("\n")[4] == CONTENT.decode()
+
+
+@pytest.fixture(params=["disk", "bucket"])
+def failing_storage(request, monkeypatch, tmp_path):
+    """A storage that has nothing, and a bucket whose server does not answer."""
+    storage: Storage = FileSystemStorage(tmp_path)
+    if request.param == "bucket":
+        config = Config(retries={"max_attempts": 0})
+        keys = {"access_key": "key", "secret_key": "secret", "region_name": "us-east-1"}
+        storage = S3Storage(bucket_name="files", endpoint_url="http://127.0.0.1:1", client_config=config, **keys)
+
+    def fail():
+        for name in ("content", "thumbnail"):
+            monkeypatch.setattr(File._meta.get_field(name), "storage", storage)
+
+    return fail
+
+
+def test_a_run_starts_without_what_the_storage_does_not_give(team, reader, failing_storage, caplog):
+    picture = post(team)
+    file = post(team, state="waiting", text="", **TEXT)
+    failing_storage()
+    assert build(reader, can_see=True)[-2].text.endswith(f"id {picture.id}.]")
+    assert prepare_text(reader) == f"Bob: [file “policy.md”: text, 5 bytes, id {file.id}.]"
+    assert f"content of file {file.id} cannot be read" in caplog.text
+    assert f"thumbnail of file {picture.id} cannot be read" in caplog.text
 
 
 @pytest.mark.parametrize("how", ["without the tool", "off", "ask"])
