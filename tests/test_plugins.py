@@ -9,7 +9,7 @@ import pytest
 
 from launcher.home import ROOT
 from tests import file_order
-from tests.second_attempts import MAX_SECOND_ATTEMPTS, TOO_MANY
+from tests.second_attempts import MAX_SECOND_ATTEMPTS, TOO_MANY, TRIED_AGAIN
 
 STUMBLING = """
 import pytest
@@ -38,14 +38,14 @@ def run_pytest(tmp_path):
     """Return a function that runs tests which fail at the first attempt, and returns the exit status and the output."""
     (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n    browser\n    stack\n    plain\n")
 
-    def run(tests, *options):
+    def run(tests, *options, **variables):
         for number, (mark, error) in enumerate(tests):
             source = STUMBLING + TEST.format(mark=mark, number=number, error=error)
             (tmp_path / f"test_{number}.py").write_text(source)
         command = "-m pytest -W ignore -p pytest_rerunfailures -p xdist -p tests.second_attempts --rerun-show-tracebacks".split()
-        environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "DJANGO_"))}
+        environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "DJANGO_", "CHAOS_"))}
         # Without the plugins of the installed packages, which take a second to load.
-        environment |= {"PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+        environment |= {"PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"} | variables
         done = subprocess.run(
             [sys.executable, *command, *options],
             cwd=tmp_path,
@@ -66,7 +66,25 @@ def test_a_test_that_waited_too_long_is_tried_again_and_its_first_failure_is_pri
     assert status == 0, output
     assert f"{MAX_SECOND_ATTEMPTS} passed, {MAX_SECOND_ATTEMPTS} rerun" in output
     assert "TimeoutError: It is not ready." in output
+    assert [TRIED_AGAIN.format(f"test_{number}.py::test_{number}") in output for number in range(3)] == [True] * 3
     assert TOO_MANY[:9] not in output
+
+
+@pytest.mark.parametrize(
+    ("options", "variables"),
+    [
+        ((), {"CHAOS_REAL": "1"}),
+        ((), {"CHAOS_N": "1"}),
+        (("-p", "_hypothesis_pytestplugin", "--hypothesis-profile=chaos"), {}),
+    ],
+    ids=["real leases", "long forms", "profile of Hypothesis"],
+)
+def test_no_test_is_tried_again_when_races_are_looked_for(run_pytest, tmp_path, options, variables):
+    profile = "import hypothesis\n\nhypothesis.settings.register_profile('chaos')\n"
+    (tmp_path / "conftest.py").write_text(profile)
+    status, output = run_pytest([("browser", TIMEOUT), ("stack", EXPECTED)], *options, **variables)
+    assert status == 1, output
+    assert " 2 failed in " in output
 
 
 def test_unit_tests_and_wrong_values_are_not_tried_again(run_pytest):
@@ -81,7 +99,8 @@ def test_more_second_attempts_than_allowed_fail_the_session(run_pytest, options)
     status, output = run_pytest([("browser", TIMEOUT)] * (MAX_SECOND_ATTEMPTS + 1), *options)
     assert f"{MAX_SECOND_ATTEMPTS + 1} passed, {MAX_SECOND_ATTEMPTS + 1} rerun" in output
     assert status == 1
-    assert TOO_MANY[:9] in output
+    assert TOO_MANY.format(MAX_SECOND_ATTEMPTS) in output
+    assert output.count(TRIED_AGAIN.format("test_")) == MAX_SECOND_ATTEMPTS + 1
 
 
 def build_item(path: str, marker: str | None = None):
