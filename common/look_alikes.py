@@ -5,6 +5,7 @@ table applies to all names at once.
 """
 
 import unicodedata
+from collections.abc import Callable
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -18,7 +19,7 @@ _MEANINGFUL_AT_END = frozenset("#&@")
 @lru_cache(maxsize=20_000)
 def build_look_alike_forms(name: str) -> frozenset[str]:
     """Return forms of a name. Two names look alike if they have a form in common: apart from case, width, characters that are not
-    displayed, other letters that look the same, and punctuation at the end.
+    displayed, other letters that look the same, and punctuation and loose accents at both ends.
 
     There are two forms, because case and likeness cannot be compared at once: `I` is the capital of `i`, and looks like `l`.
     """
@@ -27,16 +28,30 @@ def build_look_alike_forms(name: str) -> frozenset[str]:
 
 def _build_skeleton(name: str) -> str:
     # Before the table, which replaces some punctuation by letters, and after it, because it also replaces letters by punctuation.
-    name = _remove_final_punctuation(name)
-    return _remove_final_punctuation(_replace(normalize_for_comparison(_replace(name))))
+    # Composed before, so that a mark of a letter that is written with it (`é`, `が`) is not removed.
+    name = _strip(unicodedata.normalize("NFC", name), lambda one: _is_punctuation(one) or _is_mark(one))
+    return _strip(_replace(normalize_for_comparison(_replace(name))), _is_punctuation)
 
 
-def _remove_final_punctuation(name: str) -> str:
-    """Return the name without punctuation and spaces at its end; the whole name if it has nothing else."""
-    end = len(name)
-    while end and name[end - 1] not in _MEANINGFUL_AT_END and unicodedata.category(name[end - 1])[0] in "PZ":
+def _strip(name: str, is_removed: Callable[[str], bool]) -> str:
+    """Return the name without such characters at both ends; the whole name if it has no others."""
+    start, end = 0, len(name)
+    while end and name[end - 1] not in _MEANINGFUL_AT_END and is_removed(name[end - 1]):
         end -= 1
-    return name[:end] or name
+    while start < end and is_removed(name[start]):
+        start += 1
+    return name[start:end] or name
+
+
+def _is_punctuation(character: str) -> bool:
+    """Return whether it is punctuation, a space, or an accent that stands alone."""
+    category = unicodedata.category(character)
+    return category[0] in "PZ" or category == "Sk" or character == "~"
+
+
+def _is_mark(character: str) -> bool:
+    """Return whether it is a mark that can be put on any letter. The vowels of Thai or Hindi are marks of another kind."""
+    return unicodedata.category(character) == "Mn" and unicodedata.name(character, "").startswith("COMBINING ")
 
 
 def _replace(text: str) -> str:

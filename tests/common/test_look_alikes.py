@@ -26,6 +26,14 @@ def look_alike(first, second):
         ("Chef", "Chef."),
         ("Chef", "Chef 。"),
         ("Chef", "Chef!?…"),
+        ("Chef", ".Chef"),
+        ("Chef", "\u00b7Chef"),  # a middle dot
+        ("Chef", "-Chef"),
+        ("Chef", "#Chef"),
+        ("Chef", "Chef\u00b4"),  # an acute accent that stands alone
+        ("Chef", "Chef\u02d9"),  # a dot above that stands alone
+        ("Chef", "Chef~"),
+        ("Chef", "Chef\u0323"),  # a dot below the last letter
         ("Chef", "Chef\ua4f8"),  # a Lisu letter that looks like a full stop
         ("Chel", "Che1"),
         ("Chel", "CheI"),
@@ -52,6 +60,11 @@ def test_names_that_look_alike_have_a_form_in_common(name, other):
         ("Chei", "Chel"),
         ("C", "C#"),
         ("!!!", "???"),
+        ("~~~", "..."),
+        ("C", "C&"),
+        ("Cafe", "Café"),
+        ("か", "が"),
+        ("ด", "ดี"),  # Thai: the vowel is a mark
         ("翻譯", "翻译"),
         ("未來", "末來"),
         ("日記", "曰記"),
