@@ -1,14 +1,12 @@
 """Remove secrets from log lines and from texts of other servers, and throttle warnings."""
 
-import base64
-import html
 import logging
 import re
 import time
 from collections import OrderedDict
-from functools import lru_cache
 from threading import Lock
-from urllib.parse import quote, quote_plus
+
+from common.spellings import find_spellings
 
 MASK = "***"
 PATTERNS = (
@@ -52,35 +50,17 @@ def mask_keys(text: str) -> str:
     return text
 
 
-def redact_secret(text: str, secret: str) -> str:
-    """Return a text of another server without a secret that it was sent, in any spelling of `_build_spellings`, and without what
-    looks like a secret. A secret that the server has cut into pieces, encrypted or hashed is not found."""
-    return scrub(_build_spellings(secret).sub(MASK, text) if secret else text)
-
-
-@lru_cache(maxsize=256)
-def _build_spellings(secret: str) -> re.Pattern[str]:
-    """Return a pattern for a secret in capitals or not: each character as it is, in JSON, in HTML or in a URL, which servers mix as
-    they like, or all of it in base64 or hex."""
-    plain = secret.encode()
-    in_base64 = [encode(plain).decode().rstrip("=") for encode in (base64.b64encode, base64.urlsafe_b64encode)]
-    whole = [*(f"{re.escape(text)}=*" for text in in_base64), plain.hex()]
-    parts = [_build_part_spellings(part) for part in re.findall(r"[A-Za-z0-9]+|\\+|.", secret, re.DOTALL)]
-    return re.compile("|".join(["".join(parts), *whole]), re.IGNORECASE)
-
-
-def _build_part_spellings(part: str) -> str:
-    """Return the pattern of some letters and digits, of backslashes, or of another character. It never goes back in the text."""
-    if part.isascii() and part.isalnum():
-        return part
-    if "\\" in part:
-        return rf"(?:\\{{{len(part)},{4 * len(part)}}}+|{quote(part)}|(?:&#0*92;|&#x0*5c;){{{len(part)}}})"
-    number, units = ord(part), part.encode("utf-16-be").hex()
-    # JSON writes a backslash before some characters, and JSON within JSON several.
-    in_json = "".join(rf"\\{{0,4}}+u{units[start : start + 4]}" for start in range(0, len(units), 4))
-    others = {quote(part, safe=""), quote_plus(part), html.escape(part), "&apos;" if part == "'" else part, part}
-    in_others = "|".join(map(re.escape, sorted(others, key=len, reverse=True)))
-    return rf"(?:{in_json}|\\{{0,4}}+(?:&#0*{number};|&#x0*{number:x};|{in_others}))"
+def redact_secrets(text: str, *secrets: str) -> str:
+    """Return a text of another server without secrets that it was sent, in any spelling of `find_spellings`, and without what looks
+    like a secret. A secret that the server has cut into pieces, encrypted or hashed is not found."""
+    parts: list[str] = []
+    last = 0
+    for start, end in find_spellings(text, secrets):
+        parts += (text[last:start], MASK)
+        last = max(last, end)
+        while text.startswith("=", last):  # the end of base64
+            last += 1
+    return scrub("".join((*parts, text[last:])))
 
 
 class ScrubSecrets(logging.Filter):

@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError as SDKError
 from mcp_types import CallToolRequest, CallToolRequestParams, CallToolResult, Implementation, Tool
 from pydantic import BaseModel
 
-from common.logs import redact_secret, scrub
+from common.logs import redact_secrets
 from common.text import remove_invisible, to_storable_json
 from mcp_client.descriptions import MAX_TOOLS, hash_description, parse_descriptions
 from mcp_client.protocol import MCPError, MCPListing, MCPResult, MCPServer
@@ -134,9 +134,7 @@ def _iter_leaves(error: BaseException) -> Iterator[BaseException]:
 def _redact(value: Any, server: MCPServer) -> Any:
     """Return a value of the server without our secrets, which some servers repeat (SEC17)."""
     if isinstance(value, str):
-        for secret in server.headers.values():
-            value = redact_secret(value, secret.reveal().removeprefix("Bearer "))
-        return scrub(value)
+        return redact_secrets(value, *(secret.reveal().removeprefix("Bearer ") for secret in server.headers.values()))
     if isinstance(value, list):
         return [_redact(item, server) for item in value]
     if isinstance(value, dict):

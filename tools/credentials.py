@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from common.errors import Invalid
-from common.logs import hide_secret, redact_secret, scrub
+from common.logs import hide_secret, redact_secrets
 from common.secrets import Secret, decrypt_for, encrypt_for
 from events.rows import AuthScheme
 from tools.http.mapping import ArgumentLocation, RequestMapping
@@ -73,7 +73,7 @@ def redact_credential(text: str, server: ToolServer, credential: Secret) -> str:
     """Return a text of the server without the credential, however it is written, and without what looks like a key."""
     plain = credential.reveal()
     # As Basic authentication sends it, and alone.
-    return redact_secret(redact_secret(text, f"{server.auth_name}:{plain}"), plain) if plain else scrub(text)
+    return redact_secrets(text, f"{server.auth_name}:{plain}", plain) if plain else redact_secrets(text)
 
 
 def _encode_basic(server: ToolServer, credential: Secret) -> str:

@@ -9,7 +9,7 @@ from urllib.parse import quote, quote_plus
 
 import pytest
 
-from common.logs import MAX_HIDDEN_SECRETS, ScrubSecrets, hide_secret, redact_secret, scrub
+from common.logs import MAX_HIDDEN_SECRETS, ScrubSecrets, hide_secret, redact_secrets, scrub
 from common.secrets import Secret
 
 
@@ -60,33 +60,61 @@ def test_a_secret_that_begins_with_another_secret_is_hidden_completely() -> None
 SECRET = "k3y/wi\"th<&>'signs+Ünd%"
 
 
-@pytest.mark.parametrize(
-    "spell",
-    [
-        str,
-        str.lower,
-        str.upper,
-        quote,
-        lambda secret: quote(secret, safe="").lower(),
-        quote_plus,
-        lambda secret: json.dumps(secret)[1:-1],
-        lambda secret: json.dumps(secret, ensure_ascii=False)[1:-1],
-        lambda secret: json.dumps(secret)[1:-1].replace("/", "\\/"),
-        lambda secret: json.dumps(secret)[1:-1].replace("<", "\\u003c").replace("&", "\\u0026").replace(">", "\\u003E"),
-        html.escape,
-        lambda secret: html.escape(secret, quote=False),
-        lambda secret: html.escape(secret).replace("&#x27;", "&#39;").replace("&quot;", "&#34;"),
-        lambda secret: html.escape(secret).replace("&#x27;", "&#039;"),
-        lambda secret: b64encode(secret.encode()).decode(),
-        lambda secret: b64encode(secret.encode()).decode().rstrip("="),
-        lambda secret: urlsafe_b64encode(secret.encode()).decode(),
-        lambda secret: urlsafe_b64encode(secret.encode()).decode().rstrip("="),
-        lambda secret: secret.encode().hex(),
-        lambda secret: secret.encode().hex().upper(),
-    ],
-)
-def test_SEC17_a_secret_that_a_server_repeats_is_masked_in_every_spelling(spell) -> None:
-    assert redact_secret(f"<p>You sent {spell(SECRET)}.</p>", SECRET) == "<p>You sent ***.</p>"
+SPELLINGS = [
+    str,
+    str.lower,
+    str.upper,
+    quote,
+    lambda secret: quote(secret, safe="").lower(),
+    quote_plus,
+    lambda secret: json.dumps(secret)[1:-1],
+    lambda secret: json.dumps(secret, ensure_ascii=False)[1:-1],
+    lambda secret: json.dumps(secret)[1:-1].replace("/", "\\/"),
+    lambda secret: json.dumps(secret)[1:-1].replace("<", "\\u003c").replace("&", "\\u0026").replace(">", "\\u003E"),
+    html.escape,
+    lambda secret: html.escape(secret, quote=False),
+    lambda secret: html.escape(secret).replace("&#x27;", "&#39;").replace("&quot;", "&#34;"),
+    lambda secret: html.escape(secret).replace("&#x27;", "&#039;"),
+    lambda secret: b64encode(secret.encode()).decode(),
+    lambda secret: b64encode(secret.encode()).decode().rstrip("="),
+    lambda secret: urlsafe_b64encode(secret.encode()).decode(),
+    lambda secret: urlsafe_b64encode(secret.encode()).decode().rstrip("="),
+    lambda secret: secret.encode().hex(),
+    lambda secret: secret.encode().hex().upper(),
+]
+
+
+@pytest.mark.parametrize("spell", SPELLINGS)
+@pytest.mark.parametrize("secret", [SECRET, SECRET * 174], ids=["ordinary", "largest"])
+def test_SEC17_a_secret_that_a_server_repeats_is_masked_in_every_spelling(spell, secret) -> None:
+    assert redact_secrets(f"<p>You sent {spell(secret)}.</p>", secret) == "<p>You sent ***.</p>"
+
+
+@pytest.mark.parametrize("secret", ["a%41b&lt;c", "\\u0041bcd", "100%abcd%", "x&amp", "4142abcd", "a=b+c=="])
+def test_SEC17_a_secret_that_looks_escaped_is_masked(secret) -> None:
+    for spell in SPELLINGS:
+        for before, after in (("", ""), ('"', '"'), ("%25", "20"), ("", ";")):
+            assert redact_secrets(f"{before}{spell(secret)}{after}", secret) == f"{before}***{after}"
+    for before, after in (("%", "20"), ("\\", "u0041"), ("&", ";")):
+        assert redact_secrets(f"{before}{secret}{after}", secret).strip("\\") == f"{before}***{after}".strip("\\")
+
+
+def test_SEC17_only_backslashes_are_left_of_a_secret_that_ends_with_one() -> None:
+    secret = "pass\\word\\"
+    assert redact_secrets(json.dumps([secret]), secret) == '["***\\\\"]'
+    assert redact_secrets(f"{secret}.", secret) == "***."
+
+
+def test_several_secrets_that_overlap_are_masked_as_one() -> None:
+    assert redact_secrets("It is user:geheim%2B1, geheim+1.", "user:geheim+1", "geheim+1") == "It is ***, ***."
+
+
+@pytest.mark.parametrize("shape", ["!", "%21", "&#33;", "\\!", "\\"])
+def test_the_largest_text_is_searched_for_the_largest_secret_in_few_passes(shape) -> None:
+    """The test would take minutes if each position were compared with the whole secret."""
+    secret = "!" * 3_999 + "a"
+    text = shape * (1024 * 1024 // len(shape))
+    assert redact_secrets(f"{text} {quote(secret)}", "user:" + secret, secret) == f"{text} ***"
 
 
 def test_ordinary_words_are_not_hidden() -> None:
