@@ -58,6 +58,7 @@ class Workspace(Identified, WithRevision):
     deleted_by = models.ForeignKey(
         "actors.Actor", verbose_name=_("deleted by"), null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
+    deleted_by_operator = models.BooleanField(_("deleted by an operator"), default=False)
     # The status that each agent had at the deletion, by its id. It is set again if the deletion is undone.
     agent_statuses = models.JSONField(_("statuses of the agents at the deletion"), null=True, blank=True)
     # When the last row of its content was deleted.

@@ -83,9 +83,9 @@ def list_workspaces_to_purge() -> QuerySet[Workspace]:
 def workspaces_restorable_by(person: "Actor") -> QuerySet[Workspace]:
     """Return the deleted workspaces whose deletion this person can undo: those of which they were an editor when another editor, or
     they themselves, deleted it. A deletion by an operator is undone by operators only."""
-    editors = DeletedMembership.objects.filter(workspace=OuterRef("pk"), role=Role.EDITOR, actor__is_active=True)
+    editors = DeletedMembership.objects.filter(workspace=OuterRef("pk"), role=Role.EDITOR)
     return list_unpurged_workspaces().filter(
-        Exists(editors.filter(actor=person)), Exists(editors.filter(actor=OuterRef("deleted_by")))
+        Exists(editors.filter(actor=person, actor__is_active=True)), deleted_by_operator=False
     )
 
 

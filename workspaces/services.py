@@ -154,8 +154,8 @@ def delete_workspace(actor: "Actor", workspace_id: UUID, *, name: str, as_operat
                 ]
             },
         )
-    workspace.deleted_at, workspace.deleted_by = now(), actor
-    workspace.save(update_fields=["deleted_at", "deleted_by"])
+    workspace.deleted_at, workspace.deleted_by, workspace.deleted_by_operator = now(), actor, as_operator
+    workspace.save(update_fields=["deleted_at", "deleted_by", "deleted_by_operator"])
     workspace_deleted.call(workspace, actor)
     # Without a membership nobody has a right on anything in it, wherever the right is checked.
     members = _move_memberships(workspace, Membership, DeletedMembership)
@@ -207,8 +207,8 @@ def restore_workspace(actor: "Actor", workspace_id: UUID, *, as_operator: bool =
     workspace = found.filter(pk=workspace_id).first()
     if workspace is None:
         raise NotFound(gettext("There is no deleted workspace that you can restore."))
-    workspace.deleted_at, workspace.deleted_by = None, None
-    workspace.save(update_fields=["deleted_at", "deleted_by"])
+    workspace.deleted_at, workspace.deleted_by, workspace.deleted_by_operator = None, None, False
+    workspace.save(update_fields=["deleted_at", "deleted_by", "deleted_by_operator"])
     members = _move_memberships(workspace, DeletedMembership, Membership)
     workspace_restored.call(workspace, actor)
     audit.record(

@@ -368,6 +368,30 @@ def test_a_deletion_by_an_operator_is_undone_by_an_operator_only(team):
     assert "restore-workspace" not in client.get(page).content.decode()
 
 
+def test_an_operator_who_is_an_editor_and_deletes_as_an_operator_is_undone_by_operators_only(team):
+    operator = make_operator()
+    workspaces.join_workspace(operator, team.workspace.id, role="editor", invited_by=team.alice)
+    workspaces.delete_workspace(operator, team.workspace.id, name="Lighthouse", as_operator=True)
+    before = fingerprint()
+    for person in (team.alice, operator):
+        assert not workspaces_restorable_by(person).exists()
+        with pytest.raises(NotFound):
+            workspaces.restore_workspace(person, team.workspace.id)
+    assert fingerprint() == before
+    workspaces.restore_workspace(operator, team.workspace.id, as_operator=True)
+    workspaces.delete_workspace(operator, team.workspace.id, name="Lighthouse")
+    restore(team)
+
+
+def test_editors_undo_what_an_editor_did_whose_account_is_closed_since_then(team):
+    sam = make_person("Sam")
+    workspaces.join_workspace(sam, team.workspace.id, role="editor", invited_by=team.alice)
+    workspaces.delete_workspace(sam, team.workspace.id, name="Lighthouse")
+    Actor.objects.filter(pk=sam.pk).update(is_active=False)
+    assert workspaces_restorable_by(team.alice).get() == team.workspace
+    restore(team)
+
+
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("other", ["undo", "purge"])
 def test_of_an_undo_and_a_concurrent_undo_or_purge_one_succeeds(team, other):

@@ -46,6 +46,11 @@ class Migration(migrations.Migration):
             name='deleted_by',
             field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL, verbose_name='deleted by'),
         ),
+        migrations.AddField(
+            model_name='workspace',
+            name='deleted_by_operator',
+            field=models.BooleanField(default=False, verbose_name='deleted by an operator'),
+        ),
         migrations.AddConstraint(
             model_name='workspace',
             constraint=models.UniqueConstraint(condition=models.Q(('purged_at', None)), fields=('handle',), name='workspace_handle_unique'),
