@@ -9,6 +9,7 @@ from uuid import UUID
 from zoneinfo import available_timezones
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils.translation import gettext
 
 from common.clock import now
@@ -65,7 +66,12 @@ TIME_ZONE_INTERVAL = timedelta(days=1)
 def create_workspace(actor: "Actor", *, name: str, handle: str | None = None) -> Workspace:
     """Create a workspace, of which the actor is the first editor. Raises `Invalid`, `Conflict`, `QuotaReached`."""
     name = _check_name(name)
-    check_quota("workspaces", Membership.objects.filter(actor=actor))
+    # A deleted workspace counts for its editors until it is purged, because its content and handle stay until then.
+    present, deleted = (
+        Q(memberships__actor=actor),
+        Q(deleted_memberships__actor=actor, deleted_memberships__role=Role.EDITOR),
+    )
+    check_quota("workspaces", Workspace.objects.filter(present | deleted).distinct())
     workspaces = Workspace.objects.filter(purged_at=None)
     if handle is not None:
         handle = check_handle(handle, workspaces)

@@ -411,13 +411,24 @@ def test_of_an_undo_and_a_concurrent_undo_or_purge_one_succeeds(team, other):
 
 
 def test_the_limit_of_workspaces_cannot_be_passed_by_deleting_and_undoing(team, settings):
+    """A deleted workspace counts for its editors until it is purged, and a restored one counts for who restores it."""
     settings.QUOTAS = settings.QUOTAS | {"workspaces": 1}
     delete(team)
-    workspaces.create_workspace(team.alice, name="Another")
+    before = fingerprint()
+    with pytest.raises(QuotaReached):
+        workspaces.create_workspace(team.alice, name="Another")
+    assert fingerprint() == before
+    others = workspaces.create_workspace(team.bob, name="Another")
+    workspaces.join_workspace(team.alice, others.id, role="suggester", invited_by=team.bob)
     before = fingerprint()
     with pytest.raises(QuotaReached):
         restore(team)
     assert fingerprint() == before
+    workspaces.leave_workspace(team.alice, others.id)
+    restore(team)
+    delete(team)
+    purge(team.workspace)
+    workspaces.create_workspace(team.alice, name="Another")
 
 
 def test_the_api_asks_for_the_password_and_refuses_tokens_and_lists_what_can_be_restored(team):
