@@ -42,7 +42,7 @@ class Approval(Identified):
     and no `reason`. The message that shows it has the same id. The run is named by its id, because runs are above this app.
 
     `read_texts`, `asked_again`, `can_approve_for_run` and `target` are the facts on which the person decides
-    (`approvals.selectors.CallFacts`).
+    (`approvals.selectors.CallFacts`). If the edited arguments name another target, `target` is that one.
     """
 
     chat = models.ForeignKey(Chat, verbose_name=_("chat"), on_delete=models.CASCADE, related_name="approvals")

@@ -1,6 +1,6 @@
 """Reads of approvals."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 from uuid import UUID
@@ -54,7 +54,7 @@ def find_consent(
     that `changes_only_notes`, if the run may have read anything but its own person's messages: a model may follow any text (FAIR8).
 
     A person may have approved all calls of the tool in this run. That covers this call only if the facts are still those on which
-    it was approved: the run has read no texts of a higher class since, and the call has the same target.
+    it was approved: the run has read no texts of a higher class since, and the call has the same target (`is_same_target`).
 
     Raises `ToolError` if the person of the run may not have this done, so that nobody is asked in vain, and `AppError` if the call
     has no target that may be reached.
@@ -82,8 +82,7 @@ def find_consent(
         if covers(approval, facts):
             return Consent(approved_by=approval.decided_by)
     if earlier and reason is not None:
-        is_same_target = any(approval.get_target() == facts.target for approval in earlier)
-        facts = replace(facts, asked_again="texts" if is_same_target else "target")
+        facts = replace(facts, asked_again=_find_change(earlier, facts))
     return Consent(reason, facts=facts)
 
 
@@ -94,13 +93,37 @@ def read_facts(approval: Approval) -> CallFacts:
 
 
 def covers(approval: Approval, facts: CallFacts) -> bool:
-    """Return whether the approval of all calls of a tool in a run holds for a call of this tool with these facts. To which chat
-    edited arguments go is not known."""
-    target = approval.get_target()
-    if isinstance(target, ChatTarget) and approval.decided_arguments is not None:
-        return False
-    is_as_known = _RANKS[facts.read_texts] <= _RANKS[TextsOfOthers(approval.read_texts)]
-    return is_as_known and target == facts.target and facts.can_approve_for_run
+    """Return whether the approval of all calls of a tool in a run holds for a call of this tool with these facts."""
+    is_as_known = not _has_risen(approval, facts)
+    return is_as_known and is_same_target(approval.get_target(), facts.target) and facts.can_approve_for_run
+
+
+def is_same_target(first: CallTarget | None, second: CallTarget | None) -> bool:
+    """Return whether both are the same place for the person who approves: for a chat, the same chat with the same readers. Names
+    do not count, and neither does who reads the chat of the run."""
+    if isinstance(first, ChatTarget) and isinstance(second, ChatTarget):
+        return _identify(first) == _identify(second)
+    return first == second
+
+
+def _identify(target: ChatTarget) -> tuple[UUID, UUID | None, frozenset[UUID]]:
+    """Return the ids of a target. Those of its readers also tell to which member it goes."""
+    return target.workspace_id, target.chat_id, frozenset(reader.actor_id for reader in target.readers)
+
+
+def _has_risen(approval: Approval, facts: CallFacts) -> bool:
+    """Return whether the run has read texts of a higher class since the approval."""
+    return _RANKS[facts.read_texts] > _RANKS[TextsOfOthers(approval.read_texts)]
+
+
+def _find_change(earlier: Sequence[Approval], facts: CallFacts) -> AskedAgain | None:
+    """Return why none of these approvals covers a call. Null if that is not known: an approval of an earlier version has no
+    target."""
+    known = [approval for approval in earlier if approval.target is not None or facts.target is None]
+    same = [approval for approval in known if is_same_target(approval.get_target(), facts.target)]
+    if known and not same:
+        return "target"
+    return "texts" if all(_has_risen(approval, facts) for approval in same or earlier) else None
 
 
 def _classify_read_texts(ctx: ToolContext, *, chat_id: UUID, workspace_id: UUID) -> TextsOfOthers:
@@ -118,7 +141,7 @@ def _classify_read_texts(ctx: ToolContext, *, chat_id: UUID, workspace_id: UUID)
 class DecidedCall:
     """What is to be done with a call that waited. `result`: its status and its text for the model, if it is not to be made;
     null: it is made, with these arguments. `quotes_agents`: the text is a choice, which the model has written itself (SEC9).
-    `target`: where the call goes, as the person has read it; null also if the person has edited the arguments."""
+    `target`: where the call goes, as the person has approved it."""
 
     arguments: str
     approved_by: Actor | None
@@ -149,8 +172,7 @@ def _build_decided_call(approval: Approval) -> DecidedCall:
         case "expired" | "stopped":
             result = "rejected", "Nobody approved this call in time, so it was not made."
     choices = {choice["label"] for choice in approval.question["choices"]} if approval.question else set()
-    target = approval.get_target() if approval.decided_arguments is None else None
-    return DecidedCall(arguments, approval.decided_by, result, approval.answer in choices, target)
+    return DecidedCall(arguments, approval.decided_by, result, approval.answer in choices, approval.get_target())
 
 
 def find_waiting_calls(call_ids: Iterable[str]) -> set[str]:

@@ -68,8 +68,7 @@ class ToolContext:
     `file_ids` are the files that it was given.
 
     `workspace_id` is the workspace of the run, and `shown_in_chat_id` the chat whose readers see the call and its result; both are
-    set in every chat, also for a sub-agent. `approved_target` is what the person read about where the call goes who has approved
-    it; null if the person has edited the arguments, or if nobody was asked.
+    set in every chat, also for a sub-agent.
     """
 
     actor: "Actor"
@@ -84,7 +83,6 @@ class ToolContext:
     has_outside_texts: bool = False
     workspace_id: UUID | None = None
     shown_in_chat_id: UUID | None = None
-    approved_target: CallTarget | None = None
 
 
 @dataclass(frozen=True)
@@ -195,7 +193,8 @@ class Tool:
 
     def describe_target(self, ctx: ToolContext, args: Any) -> CallTarget | None:
         """Return where this call goes, for the person who is asked to approve it: the server, or the chat and its readers. It must
-        not contain what the model has made up. Null for a call that goes nowhere. Raises `ToolError`, `AppError`."""
+        not contain what the model has made up. Null for a call that goes nowhere. An approved call is made only if this is still
+        what the person has approved. If `run` is a coroutine, this makes no query. Raises `ToolError`, `AppError`."""
         return None
 
     def build_question(self, args: ToolArgs) -> Question | None:

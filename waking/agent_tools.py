@@ -80,10 +80,6 @@ class SendMessage(Tool):
     def run(self, ctx: ToolContext, args: Args) -> str:
         self.check_rights(ctx)
         here, asker = _get_own_chat(ctx), _get_asker(ctx)
-        if ctx.approved_target is not None and ctx.approved_target != self.describe_target(ctx, args):
-            raise ToolError(
-                "It was not sent: other people read that chat than when it was approved. Ask again.", is_final=True
-            )
         if args.chat_id is not None:
             chat = _get_target_chat(ctx, args)
         else:

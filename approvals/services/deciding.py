@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 from uuid import UUID
 
 from django.db import transaction
@@ -12,15 +12,15 @@ from actors.models import Actor
 from approvals.hooks import approvals_decided
 from approvals.models import Approval
 from approvals.permissions import ApprovalVerb, get_approval_for
-from approvals.selectors import covers, read_facts
+from approvals.selectors import covers, is_same_target, read_facts
 from chats import services as chats
 from chats.models import Message
 from common.clock import now
-from common.errors import Code, Conflict, Invalid
+from common.errors import AppError, Code, Conflict, Invalid
 from common.text import to_storable
 from events import audit
-from events.payloads import MAX_ANSWER, ApprovalDecision, Question, dump_payload
-from tools.interface import InvalidArguments, ToolError
+from events.payloads import MAX_ANSWER, ApprovalDecision, CallTarget, Question, dump_payload
+from tools.interface import InvalidArguments, Tool, ToolContext, ToolError
 from tools.selectors import get_tools
 
 PersonDecision = Literal["approved", "approved_for_run", "refused", "answered"]
@@ -49,9 +49,10 @@ def decide_approval(
     `Conflict` (`approval_decided`) if the approval is decided already or its time is over.
     """
     is_approved = decision in ("approved", "approved_for_run")
+    edited_target: CallTarget | None = None
     if is_approved and arguments is not None:
         # Before the chat is locked: checking the schema that a server has sent may take half a second.
-        _check_arguments(get_approval_for(actor, approval_id, ApprovalVerb.DECIDE), arguments)
+        edited_target = _check_arguments(get_approval_for(actor, approval_id, ApprovalVerb.DECIDE), arguments)
     approval = get_approval_for(actor, approval_id, ApprovalVerb.DECIDE, lock=True)
     if approval.decision is not None or approval.expires_at <= now():
         raise _build_decided_error(approval)
@@ -68,6 +69,8 @@ def decide_approval(
         approval.answer = _read_answer(Question.model_validate(approval.question), choice, answer)
     elif is_approved and arguments is not None and arguments != approval.arguments:
         approval.decided_arguments = arguments
+        if edited_target is not None:
+            approval.target = edited_target.model_dump(mode="json")
     approval.note = to_storable(note.strip())
     if decision == "approved_for_run":
         others = Approval.objects.filter(
@@ -116,7 +119,7 @@ def _decide(
     metadata = dict(Message.objects.filter(pk__in=[row.id for row in approvals]).values_list("pk", "metadata"))
     for approval in approvals:
         approval.decision, approval.decided_by, approval.decided_at = decision, by, decided_at
-        names = ("decision", "decided_by", "decided_at", "decided_arguments", "note", "answer")
+        names = ("decision", "decided_by", "decided_at", "decided_arguments", "target", "note", "answer")
         values = {name: getattr(approval, name) for name in names}
         if not Approval.objects.filter(pk=approval.pk, decision=None).update(**values):
             raise _build_decided_error(Approval.objects.select_related("decided_by").get(pk=approval.pk))
@@ -133,23 +136,47 @@ def _decide(
     return [*messages, *approvals_decided.call(approvals)]
 
 
-def _check_arguments(approval: Approval, arguments: str) -> None:
-    """Raise `Invalid` for edited arguments that the tool would refuse. The toolbox checks them again before the call."""
+def _check_arguments(approval: Approval, arguments: str) -> CallTarget | None:
+    """Return where a call with edited arguments goes; null if it goes where the card says. Raises `Invalid` for arguments that the
+    tool would refuse. The toolbox checks them again before the call."""
     if approval.decision is not None or approval.expires_at <= now() or arguments == approval.arguments:
-        return  # unchanged, or too late: then `decide_approval` raises `Conflict`
+        return None  # unchanged, or too late: then `decide_approval` raises `Conflict`
     chat, agent = approval.chat, approval.agent
     own_workspace_id = chat.workspace_id if agent.workspace_id == chat.workspace_id else None
     tool = get_tools(own_workspace_id, [approval.tool]).get(approval.tool)
     try:
         if tool is not None:
-            tool.parse_arguments(arguments)
-        elif not isinstance(json.loads(arguments), dict):
+            return _find_edited_target(approval, tool, tool.parse_arguments(arguments))
+        if not isinstance(json.loads(arguments), dict):
             # The tool has been removed, so the call will be refused. Only the form of the arguments is checked.
             raise ToolError("The arguments are not a JSON object.")
-    except (ToolError, ValueError, RecursionError) as error:
+        return None
+    except (ToolError, AppError, ValueError, RecursionError) as error:
         hints = error.problems if isinstance(error, InvalidArguments) else [str(error)]
         text = gettext("The tool does not accept these arguments.")
         raise Invalid(text, code=Code.INVALID_ARGUMENTS, hints=hints) from error
+
+
+def _find_edited_target(approval: Approval, tool: Tool, args: Any) -> CallTarget | None:
+    """Return where a call with these edited arguments goes; null if the edit does not change that. Then the target of the card
+    holds: its readers are those whom the person has seen. Raises `ToolError`, `AppError`."""
+    if approval.target is None:
+        return None
+    ctx = ToolContext(
+        approval.agent,
+        approval.person,
+        approval.chat_id,
+        approval.run_id,
+        approval.call_id,
+        workspace_id=approval.chat.workspace_id,
+        shown_in_chat_id=approval.chat_id,
+    )
+    target = tool.describe_target(ctx, args)
+    try:
+        unedited = tool.describe_target(ctx, tool.parse_arguments(approval.arguments))
+    except (ToolError, AppError):
+        return target  # what the model has named is gone
+    return None if is_same_target(target, unedited) else target
 
 
 def _read_answer(question: Question, choice: int | None, answer: str) -> str:

@@ -11,7 +11,7 @@ from uuid import UUID
 from actors.models import Actor
 from agents.services.allowed_tools import ConfiguredTool
 from agents.sub_agents import MAX_DEPTH
-from approvals.selectors import Consent, DecidedCall
+from approvals.selectors import Consent, DecidedCall, is_same_target
 from approvals.services import ApprovalRequest
 from common.errors import AppError
 from common.shared_slots import limit_working_time
@@ -23,7 +23,7 @@ from llm.messages import ToolCall, ToolSchema
 from runs.errors import LeaseLost
 from runs.runtime.offered_tools import build_tool_schemas, list_offered_tools
 from runs.runtime.steps import Batch, TaskRequest, ToolResult
-from tools.interface import NO_SUCH_TOOL, ToolContext, ToolError, ToolOutput
+from tools.interface import NO_SUCH_TOOL, Tool, ToolContext, ToolError, ToolOutput
 
 logger = logging.getLogger(__name__)
 
@@ -230,18 +230,21 @@ class Toolbox:
             call_id=call.id,
             config=config,
             approved_by=self._approved_by.get(call.id),
-            approved_target=decided.target if decided else None,
         )
         timeout = config.timeout_s
         try:
             async with limit_working_time(timeout):
                 arguments = tool.parse_arguments(call.arguments)
                 if tool.is_async:
+                    _check_target(tool, context, arguments, decided)
                     output = _to_storable_output(await tool.run(context, arguments))
                 else:
-                    output = await self.run_in_transaction(
-                        call, lambda: _to_storable_output(tool.run(context, arguments)), timeout
-                    )
+
+                    def run() -> ToolOutput:
+                        _check_target(tool, context, arguments, decided)
+                        return _to_storable_output(tool.run(context, arguments))
+
+                    output = await self.run_in_transaction(call, run, timeout)
         except TimeoutError:
             text = f"{call.name} did not answer within {timeout:g} s. What came of it is not known."
             return ToolResult(call, "timeout", text), False
@@ -259,6 +262,17 @@ class Toolbox:
 
 def _build_finished_batch(results: Sequence[ToolResult]) -> Batch:
     return Batch(tuple(result.call for result in results), tuple(results))
+
+
+def _check_target(tool: Tool, context: ToolContext, args: Any, decided: DecidedCall | None) -> None:
+    """Raise `ToolError` if the call goes elsewhere than the person has approved."""
+    if decided is None or decided.target is None:
+        return
+    if not is_same_target(decided.target, tool.describe_target(context, args)):
+        raise ToolError(
+            "The call was not made: it goes elsewhere than when it was approved, or other people read that chat now. Ask again.",
+            is_final=True,
+        )
 
 
 def _to_storable_output(output: str | ToolOutput) -> ToolOutput:

@@ -7,16 +7,17 @@ from typing import Any
 import pytest
 from django.db import transaction
 
+from actors.models import Actor
 from approvals import services as approvals
 from approvals.models import Approval
-from approvals.selectors import Consent, find_consent
+from approvals.selectors import Consent, find_consent, find_decided_calls
 from approvals.services import ApprovalRequest, ask_for_approvals
 from chats import services as chats
-from chats.models import ChatActor, Message
+from chats.models import Chat, ChatActor, Message
 from common.clock import now
 from common.errors import Invalid
 from common.ids import new_id
-from events.payloads import ServerTarget
+from events.payloads import ChatTarget, ServerTarget
 from events.rows import Policy
 from llm.messages import ToolCall
 from tests.factories.tools import ToolServerFactory, WorkspaceToolFactory
@@ -239,3 +240,53 @@ def test_the_row_names_the_other_chat_and_its_readers_only_to_those_who_read_it(
     assert "has_target" in payload
     assert "Layoffs" not in payload
     assert "Carol" not in payload
+
+
+def test_FAIR8_edited_arguments_keep_the_target_of_the_card_or_get_their_own(driven):
+    team, tool = driven.team, registry["send_message"]
+    rooms = [chats.create_chat(team.alice, team.workspace.id, title=title, actor_ids=[team.robin.id]) for title in "AB"]
+    first, second = ({"text": "Hi", "chat_id": str(room.id)} for room in rooms)
+    kept, moved = (driven.ask(tool, first, driven.check(tool, first)) for _ in range(2))
+    shown = kept.get_target()
+    chats.add_participant(team.alice, rooms[0].id, team.bob.id)
+    edited = json.dumps({**first, "text": "Hello"})
+    approvals.decide_approval(team.alice, kept.pk, "approved", arguments=edited)
+    approvals.decide_approval(team.alice, moved.pk, "approved_for_run", arguments=json.dumps(second))
+    decided = find_decided_calls(driven.run_id)
+    assert decided[kept.call_id].target == shown  # without Bob, whom Alice has not seen in the card
+    target = decided[moved.call_id].target
+    assert isinstance(target, ChatTarget)
+    assert target.chat_id == rooms[1].id
+    assert driven.check(tool, second).reason is None
+    assert driven.check(tool, first).facts.asked_again == "target"
+
+
+def test_edited_arguments_that_go_nowhere_decide_nothing(driven):
+    team, tool = driven.team, registry["send_message"]
+    arguments = {"text": "Hi", "to": "@alice"}
+    approval = driven.ask(tool, arguments, driven.check(tool, arguments))
+    with pytest.raises(Invalid) as refused:
+        approvals.decide_approval(team.alice, approval.pk, "approved", arguments='{"text": "Hi", "to": "@nobody"}')
+    assert (refused.value.code, Approval.objects.get().decision) == ("invalid_arguments", None)
+
+
+def test_a_new_name_of_a_chat_or_a_reader_does_not_ask_again(driven):
+    team, tool = driven.team, registry["send_message"]
+    room = chats.create_chat(team.alice, team.workspace.id, title="Plans", actor_ids=[team.robin.id])
+    arguments = {"text": "Hi", "chat_id": str(room.id)}
+    driven.approve_for_run(tool, arguments)
+    Chat.objects.filter(pk=room.pk).update(title="Old plans")
+    Actor.objects.filter(pk=team.alice.pk).update(name="Zoe")
+    assert driven.check(tool, arguments).reason is None
+
+
+def test_the_card_says_only_what_has_changed(driven):
+    """An approval of an earlier version has no target: that is no other target, and no other texts."""
+    tool = registry["send_message"]
+    arguments = {"text": "Hi", "to": "@alice"}
+    driven.approve_for_run(tool, arguments)
+    Approval.objects.update(target=None)
+    again = driven.check(tool, arguments)
+    assert (again.reason, again.facts.asked_again) == ("policy", None)
+    driven.let_carol_join()
+    assert driven.check(tool, arguments).facts.asked_again == "texts"

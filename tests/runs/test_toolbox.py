@@ -3,6 +3,7 @@
 import asyncio
 import time
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
@@ -10,9 +11,10 @@ from pydantic import ValidationError
 from actors.models import Actor
 from agents.services.allowed_tools import ConfiguredTool, configure_tools
 from agents.specs.content import ToolUse
-from approvals.selectors import Consent
+from approvals.selectors import Consent, DecidedCall
 from common.egress import HostRefused
 from common.ids import new_id
+from events.payloads import ServerTarget
 from events.rows import Policy
 from llm.messages import ToolCall
 from runs.models import Step
@@ -325,3 +327,31 @@ async def test_consent_to_a_task_is_looked_up_only_if_the_policy_requires_it(pol
     assert [batch async for batch in toolbox.build_batches(calls, is_answer_cut=False)] == []
     expected = (["call_1"], 1, 0) if is_asked else ([], 0, 1)
     assert (asked, len(toolbox.requests), len(toolbox.tasks)) == expected
+
+
+@pytest.mark.parametrize("is_async", [True, False])
+async def test_FAIR8_an_approved_call_is_made_only_if_it_still_goes_where_the_person_has_approved(is_async):
+    made = []
+
+    async def run_async(tool, ctx, args):
+        made.append(tool.host)
+        return "paid"
+
+    def run(tool, ctx, args):
+        made.append(tool.host)
+        return "paid"
+
+    def describe_target(tool, ctx, args):
+        return ServerTarget(server="Bank", host=tool.host, method="POST", path="/payments", effect="write")
+
+    toolbox = build_toolbox(run_async if is_async else run)
+    tool: Any = toolbox.tools["it"].tool
+    type(tool).describe_target = describe_target
+    target = ServerTarget(server="Bank", host="bank.example", method="POST", path="/payments", effect="write")
+    toolbox.decided_calls = {"call_1": DecidedCall("{}", None, target=target)}
+    statuses = []
+    for tool.host in ("evil.example", "bank.example"):
+        [result] = await toolbox.call(Batch((ToolCall("call_1", "it", "{}"),)))
+        statuses.append((result.status, result.text[:22]))
+    assert statuses == [("error", "The call was not made:"), ("ok", "paid")]
+    assert made == ["bank.example"]
