@@ -54,11 +54,11 @@ class SharedDatabaseExecutor(DatabaseExecutor):
         threads: int,
         name: str,
         *,
-        of_workspace: int | None = None,
+        share: int | None = None,
         on_memory_error: Callable[[], None] | None = None,
     ) -> None:
         super().__init__(threads, name, on_memory_error=on_memory_error)
-        self._shared_threads = SharedThreads(threads, name, of_workspace=of_workspace)
+        self._shared_threads = SharedThreads(threads, name, share=share)
 
     async def _submit(self, work: Callable[[], T]) -> T:
         return await self._shared_threads.run(work)

@@ -54,15 +54,16 @@ def _pause_time_limit() -> Iterator[None]:
 class SharedSlots:
     """Slots that the tenants of a process share: a quarter of them is for one workspace at most, an eighth for one person.
 
-    Each event loop has slots of its own. `slots` is called when a loop first uses them.
+    Each event loop has slots of its own. `slots` is called when a loop first uses them. `share`: the most slots of one workspace
+    and of one person, instead of a quarter and an eighth.
     """
 
     instances: list["SharedSlots"] = []
 
-    def __init__(self, name: str, slots: Callable[[], int], *, of_workspace: int | None = None) -> None:
+    def __init__(self, name: str, slots: Callable[[], int], *, share: int | None = None) -> None:
         self.name = name
         self._slots = slots
-        self._of_workspace = of_workspace
+        self._share = share
         self._holder: ContextVar[asyncio.Task[object] | None] = ContextVar(f"holder of {name}", default=None)
         self._queues: WeakKeyDictionary[asyncio.AbstractEventLoop, FairQueue] = WeakKeyDictionary()
         SharedSlots.instances.append(self)
@@ -98,7 +99,9 @@ class SharedSlots:
         loop = asyncio.get_running_loop()
         if loop not in self._queues:
             slots = self._slots()
-            self._queues[loop] = FairQueue(slots, [self._of_workspace or max(1, slots // 4), max(1, slots // 8)])
+            self._queues[loop] = FairQueue(
+                slots, [self._share or max(1, slots // 4), self._share or max(1, slots // 8)]
+            )
         return self._queues[loop]
 
 
@@ -108,8 +111,8 @@ class SharedThreads:
     A thread counts for its tenant until its work has ended, also if the caller has been cancelled.
     """
 
-    def __init__(self, threads: int, name: str, *, of_workspace: int | None = None) -> None:
-        self.slots = SharedSlots(name, lambda: threads, of_workspace=of_workspace)
+    def __init__(self, threads: int, name: str, *, share: int | None = None) -> None:
+        self.slots = SharedSlots(name, lambda: threads, share=share)
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix=name)
 
     async def run(self, work: Callable[[], T]) -> T:

@@ -43,7 +43,9 @@ def run_pytest(tmp_path):
             source = STUMBLING + TEST.format(mark=mark, number=number, error=error)
             (tmp_path / f"test_{number}.py").write_text(source)
         command = "-m pytest -W ignore -p pytest_rerunfailures -p xdist -p tests.second_attempts --rerun-show-tracebacks".split()
-        environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "DJANGO_", "CHAOS_"))}
+        environment = {
+            name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "DJANGO_", "CHAOS_"))
+        }
         # Without the plugins of the installed packages, which take a second to load.
         environment |= {"PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"} | variables
         done = subprocess.run(

@@ -46,13 +46,13 @@ logger = logging.getLogger(__name__)
 
 MAX_LEASE_SHARE_WITHOUT_RENEWAL = 0.8
 """The part of a lease after which a process that cannot extend it stops its runs, before others reclaim them."""
-TOOL_THREADS, TOOL_THREADS_OF_WORKSPACE = 4, 2
-"""Threads for the tools that use our database only."""
+TOOL_THREADS, TOOL_THREADS_OF_TENANT = 4, 2
+"""Threads for the tools that use our database only, and how many of them one workspace or person may use."""
 DRAIN_SECONDS = 15.0
 """Seconds within which an ending process stores its runs and puts them in the queue again (RUN6)."""
 
 _tool_db = SharedDatabaseExecutor(
-    TOOL_THREADS, "tools", of_workspace=TOOL_THREADS_OF_WORKSPACE, on_memory_error=exit_on_memory_error
+    TOOL_THREADS, "tools", share=TOOL_THREADS_OF_TENANT, on_memory_error=exit_on_memory_error
 )
 
 

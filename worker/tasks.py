@@ -24,9 +24,12 @@ from usage.rules import NO_RULES, read_rules, resolve_model
 from usage.services import record_model_test, reserve
 from worker.engine import get_engine
 
-FILES_AT_ONCE = 4
-"""Files that a process reads at the same time, each in a process of its own."""
-_file_db = SharedDatabaseExecutor(FILES_AT_ONCE, "files", on_memory_error=exit_on_memory_error)
+FILES_AT_ONCE, FILES_OF_TENANT = 4, 2
+"""Files that a process reads at the same time, each in a process of its own, and how many of them may be of one workspace or
+person."""
+_file_db = SharedDatabaseExecutor(FILES_AT_ONCE, "files", share=FILES_OF_TENANT, on_memory_error=exit_on_memory_error)
+_queued_files: set[str] = set()
+"""The ids of the files that this process reads or is going to read: their tasks are sent again while they wait."""
 
 
 @shared_task
@@ -101,14 +104,20 @@ def list_mcp_tools(server_id: str, person_id: str | None = None) -> None:
 @shared_task
 def read_file_contents(file_id: str) -> None:
     """Start to read the text of a file, and to make its thumbnail, beside the runs. Do not wait for it."""
+    if file_id in _queued_files:
+        return
     file = File.objects.filter(pk=file_id).only("workspace_id", "uploaded_by_id").first()
     if file is not None and (engine := get_engine()):
+        _queued_files.add(file_id)
         engine.run_soon(partial(_read_file, file), name=f"reading of file {file_id}")
 
 
 async def _read_file(file: File) -> None:
-    with set_current_tenant(file.workspace_id, file.uploaded_by_id):
-        await _file_db(read_contents, file.id)
+    try:
+        with set_current_tenant(file.workspace_id, file.uploaded_by_id):
+            await _file_db(read_contents, file.id)
+    finally:
+        _queued_files.discard(str(file.id))
 
 
 @shared_task

@@ -13,6 +13,7 @@ from chats.services.changes import save_changes
 from chats.services.locking import lock_chat
 from chats.services.pins import add_unpinning
 from common.clock import now
+from common.redis_client import redis_client
 from common.tasks import send_task_now
 from common.text import to_storable
 from common.writing import RowUpdate
@@ -25,13 +26,19 @@ logger = logging.getLogger(__name__)
 
 RETRY_AFTER = timedelta(minutes=2)
 GIVE_UP_AFTER = timedelta(hours=1)
+"""How long after the first attempt to read a file no other one is made. Waiting in the queue before it does not count."""
 BATCH_SIZE = 20
+DAY = 24 * 3600
 
 
 def read_contents(file_id: UUID) -> None:
-    """Read a file in a process of its own, and store what was read. A file that cannot be read gets the state `failed`."""
+    """Read a file in a process of its own, and store what was read. A file that cannot be read gets the state `failed`, also if it
+    is not the file's fault and the first attempt was `GIVE_UP_AFTER` ago."""
     file = File.objects.filter(pk=file_id, deleted_at=None, state=FileState.WAITING).first()
     if file is None:
+        return
+    if now().timestamp() - _find_first_attempt(file_id) > GIVE_UP_AFTER.total_seconds():
+        _store(file, {}, state=FileState.FAILED)
         return
     try:
         with file.content.open("rb") as content:
@@ -43,13 +50,17 @@ def read_contents(file_id: UUID) -> None:
     _store(file, found, state=FileState.READY)
 
 
+def _find_first_attempt(file_id: UUID) -> float:
+    """Return when the file was first read, as seconds since 1970: now, if that is not known. It is known until a day later."""
+    time = now().timestamp()
+    first = redis_client.call(lambda client: client.set(f"file-read:{file_id}", time, nx=True, get=True, ex=DAY), None)
+    return float(first) if first else time
+
+
 def enqueue_waiting_files() -> int:
-    """Send the tasks again of files that have waited to be read for `RETRY_AFTER`: a task is lost with Redis or with its worker. A
-    file that has waited for `GIVE_UP_AFTER` gets the state `failed`. Return how many tasks were sent. Raises `Unavailable`.
-    """
+    """Send the tasks again of files that have waited to be read for `RETRY_AFTER`: a task is lost with Redis or with its worker.
+    Return how many tasks were sent. Raises `Unavailable`."""
     waiting = File.objects.filter(state=FileState.WAITING, deleted_at=None)
-    for file in waiting.filter(created_at__lt=now() - GIVE_UP_AFTER)[:BATCH_SIZE]:
-        _store(file, {}, state=FileState.FAILED)
     late = waiting.filter(created_at__lt=now() - RETRY_AFTER).order_by("created_at").values_list("pk", flat=True)
     ids = list(late[:BATCH_SIZE])
     for file_id in ids:

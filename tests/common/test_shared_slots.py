@@ -106,6 +106,16 @@ async def test_FAIR1_a_workspace_gets_a_quarter_and_a_person_an_eighth() -> None
     assert slots.get_queue().is_idle
 
 
+@pytest.mark.parametrize("name", ["files", "tools"])
+async def test_FAIR1_a_person_uses_half_of_the_few_threads_for_files_and_tools(name: str) -> None:
+    [slots] = [one for one in ALL_SHARED if one.name == name]
+    until = asyncio.Event()
+    tasks = await fill(slots, [(new_id(), new_id())], until)
+    assert slots.get_queue().free_slots == 2
+    until.set()
+    await asyncio.gather(*tasks)
+
+
 @pytest.fixture
 def one_slot() -> SharedSlots:
     slots = SharedSlots("of this test", lambda: 1)

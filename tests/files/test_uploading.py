@@ -4,13 +4,16 @@ import hashlib
 import json
 import os
 from base64 import b64decode
+from datetime import timedelta
 from io import BytesIO
 from pathlib import Path
+from types import SimpleNamespace
 from typing import cast
 from uuid import uuid4
 
 import pytest
 import redis
+from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.core.files.storage import FileSystemStorage
 
@@ -31,6 +34,7 @@ from files.services.deletion import ORPHAN_AGE, UNPOSTED_LIFETIME
 from runs.models import Run
 from tests.api.test_rights import fingerprint
 from tests.files import samples
+from worker import tasks as worker_tasks
 from workspaces import services as workspaces
 
 pytestmark = pytest.mark.django_db
@@ -347,9 +351,43 @@ def test_a_file_whose_task_was_lost_is_read_later(upload, monkeypatch):
     new, late, old = upload(), upload(), upload()
     File.objects.filter(pk=late.pk).update(created_at=late.created_at - RETRY_AFTER)
     File.objects.filter(pk=old.pk).update(created_at=old.created_at - GIVE_UP_AFTER)
-    assert files.enqueue_waiting_files() == 1
-    assert sent == [("worker.tasks.read_file_contents", [str(late.id)])]
-    assert dict(File.objects.values_list("pk", "state")) == {new.pk: "waiting", late.pk: "waiting", old.pk: "failed"}
+    assert files.enqueue_waiting_files() == 2
+    assert sent == [("worker.tasks.read_file_contents", [str(file.id)]) for file in (old, late)]
+    assert set(File.objects.values_list("pk", "state")) == {(file.pk, "waiting") for file in (new, late, old)}
+    files.read_contents(old.id)  # it has waited for its turn so long, and is read all the same
+    old.refresh_from_db()
+    assert old.state == "ready"
+
+
+def test_a_file_is_given_up_some_time_after_the_first_attempt_to_read_it(upload, monkeypatch):
+    file = upload()
+    file.content.storage.delete(file.content.name)
+    with pytest.raises(FileNotFoundError):
+        files.read_contents(file.id)
+    file.refresh_from_db()
+    assert file.state == "waiting"
+    monkeypatch.setattr(contents, "GIVE_UP_AFTER", timedelta(0))
+    files.read_contents(file.id)
+    file.refresh_from_db()
+    assert file.state == "failed"
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_file_that_waits_in_the_queue_of_a_process_is_not_queued_again(upload, monkeypatch):
+    file = await sync_to_async(upload)()
+    queued = []
+    monkeypatch.setattr(
+        worker_tasks, "get_engine", lambda: SimpleNamespace(run_soon=lambda work, name: queued.append(work))
+    )
+    for _ in range(2):
+        await sync_to_async(worker_tasks.read_file_contents)(str(file.id))
+    [work] = queued
+    await work()
+    await file.arefresh_from_db()
+    assert file.state == "ready"
+    await sync_to_async(worker_tasks.read_file_contents)(str(file.id))
+    assert len(queued) == 2
+    worker_tasks._queued_files.clear()
 
 
 def test_two_tasks_that_read_a_file_at_once_store_one_thumbnail(upload, monkeypatch):
