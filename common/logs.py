@@ -17,6 +17,8 @@ PATTERNS = (
 # Shorter ones would be found by chance in ordinary words.
 MIN_SECRET_LENGTH = 8
 MAX_HIDDEN_SECRETS = 4096
+LONGEST_SPELLING = 50_000
+"""Characters of a secret of 4,000 characters that are each written as `&#x000021;` or JSON within JSON."""
 
 _secrets: OrderedDict[str, None] = OrderedDict()
 _lock = Lock()
@@ -53,14 +55,28 @@ def mask_keys(text: str) -> str:
 def redact_secrets(text: str, *secrets: str) -> str:
     """Return a text of another server without secrets that it was sent, in any spelling of `find_spellings`, and without what looks
     like a secret. A secret that the server has cut into pieces, encrypted or hashed is not found."""
-    parts: list[str] = []
+    return redact_beginning(text, len(text), *secrets)
+
+
+def redact_beginning(text: str, length: int, *secrets: str) -> str:
+    """Return the first `length` characters of a text as `redact_secrets` does. A secret of which they have only a part is found by
+    the characters after them; no others are read."""
+    text = text[: length + LONGEST_SPELLING]
+    shown: list[str] = []
     last = 0
     for start, end in find_spellings(text, secrets):
-        parts += (text[last:start], MASK)
+        if start >= length:
+            break
+        shown += (text[last:start], MASK)
         last = max(last, end)
         while text.startswith("=", last):  # the end of base64
             last += 1
-    return scrub("".join((*parts, text[last:])))
+    beginning = "".join((*shown, text[last:length]))
+    scrubbed = scrub(beginning)
+    if len(text) <= length:
+        return scrubbed
+    # What looks like a key is masked as a whole, too, if only a part of it is in the beginning.
+    return scrub(beginning + text[max(last, length) :])[: len(scrubbed)]
 
 
 class ScrubSecrets(logging.Filter):

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from common.logs import redact_secrets
+from common.logs import redact_beginning
 from common.secrets import Secret
 from llm.protocol import LLMError
 
@@ -45,7 +45,7 @@ def redact(text: str, key: Secret) -> str:
 
     Some servers repeat the key; anything that looks like one is removed, too (SEC17).
     """
-    return _SPACE.sub(" ", redact_secrets(text, key.reveal())).strip()[:MAX_TEXT_CHARACTERS]
+    return _SPACE.sub(" ", redact_beginning(text, 4 * MAX_TEXT_CHARACTERS, key.reveal())).strip()[:MAX_TEXT_CHARACTERS]
 
 
 def build_status_error(status: int, headers: Mapping[str, str], body: bytes, key: Secret) -> LLMError:

@@ -52,7 +52,8 @@ async def call_tool(
         await _check_hash(client, name, pinned_hash)
         request = CallToolRequest(params=CallToolRequestParams(name=name, arguments=arguments))
         answer = await client.session.send_request(request, CallToolResult)
-        dumped = _redact(to_storable_json(_dump(answer)), server)
+        # In a thread: the largest answer takes seconds, in which the event loop must go on.
+        dumped = await asyncio.to_thread(_redact, to_storable_json(_dump(answer)), server)
         structured = dumped.get("structuredContent")
         # Without invisible characters: a person who opens the result sees all that the model reads.
         text = remove_invisible(build_text(dumped["content"], structured))

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from common.errors import Invalid
-from common.logs import hide_secret, redact_secrets
+from common.logs import hide_secret, redact_beginning
 from common.secrets import Secret, decrypt_for, encrypt_for
 from events.rows import AuthScheme
 from tools.http.mapping import ArgumentLocation, RequestMapping
@@ -69,11 +69,12 @@ def check_no_credential_argument(server: ToolServer, request: Mapping[str, Any] 
         )
 
 
-def redact_credential(text: str, server: ToolServer, credential: Secret) -> str:
-    """Return a text of the server without the credential, however it is written, and without what looks like a key."""
+def redact_credential(text: str, length: int, server: ToolServer, credential: Secret) -> str:
+    """Return the first `length` characters of a text of the server without the credential, however it is written, and without what
+    looks like a key."""
     plain = credential.reveal()
     # As Basic authentication sends it, and alone.
-    return redact_secrets(text, f"{server.auth_name}:{plain}", plain) if plain else redact_secrets(text)
+    return redact_beginning(text, length, *((f"{server.auth_name}:{plain}", plain) if plain else ()))
 
 
 def _encode_basic(server: ToolServer, credential: Secret) -> str:

@@ -85,6 +85,7 @@ class StoredTool(Tool):
         return "\n".join(lines)
 
 
-def shorten(text: str, limit: int) -> str:
-    """Return the first `limit` characters of a text, and below them how many are left out."""
-    return text if len(text) <= limit else f"{text[:limit]}\n[cut: {len(text) - limit:,} more characters]"
+def shorten(text: str, limit: int, left_out: int = 0) -> str:
+    """Return the first `limit` characters of a text, and below them how many are left out. `left_out`: how many were before."""
+    left_out += max(0, len(text) - limit)
+    return f"{text[:limit]}\n[cut: {left_out:,} more characters]" if left_out else text

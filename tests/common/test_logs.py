@@ -9,7 +9,15 @@ from urllib.parse import quote, quote_plus
 
 import pytest
 
-from common.logs import MAX_HIDDEN_SECRETS, ScrubSecrets, hide_secret, redact_secrets, scrub
+from common.logs import (
+    LONGEST_SPELLING,
+    MAX_HIDDEN_SECRETS,
+    ScrubSecrets,
+    hide_secret,
+    redact_beginning,
+    redact_secrets,
+    scrub,
+)
 from common.secrets import Secret
 
 
@@ -115,6 +123,22 @@ def test_the_largest_text_is_searched_for_the_largest_secret_in_few_passes(shape
     secret = "!" * 3_999 + "a"
     text = shape * (1024 * 1024 // len(shape))
     assert redact_secrets(f"{text} {quote(secret)}", "user:" + secret, secret) == f"{text} ***"
+
+
+@pytest.mark.parametrize("spell", SPELLINGS)
+def test_SEC17_a_secret_is_masked_of_which_a_beginning_has_only_a_part(spell) -> None:
+    for length in range(1, 12):
+        assert (
+            redact_beginning(f"a{spell(SECRET)} {'.' * 1_000_000}", length, SECRET) == "a***"[: 1 if length == 1 else 4]
+        )
+
+
+def test_a_beginning_is_redacted_without_the_rest_of_the_text() -> None:
+    assert redact_beginning("." * 1_000_000, 500, SECRET) == "." * 500
+    assert redact_beginning(f"{SECRET} {'.' * 500}", 500, SECRET) == f"*** {'.' * (499 - len(SECRET))}"
+    assert redact_beginning("a sk-abcdefghijkl1234 b", 8, SECRET) == "a *** b"
+    far = f"{'.' * (500 + LONGEST_SPELLING)}{SECRET}"
+    assert redact_beginning(far, 500, SECRET) == "." * 500
 
 
 def test_ordinary_words_are_not_hidden() -> None:

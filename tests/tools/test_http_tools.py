@@ -298,7 +298,16 @@ async def test_a_compressed_answer_is_decoded_and_a_picture_is_named(site: Site)
     site.set_page("/things", b"\x89PNG\x00\xff" * 9, "image/png")
     assert data_of(await call(build_tool(site.url()))).text == "[image/png, 54 bytes, which cannot be read as text]"
     site.set_page("/things", b"x" * (MAX_BYTES + 9), "text/plain")
-    assert data_of(await call(build_tool(site.url()))).is_cut
+    data = data_of(await call(build_tool(site.url())))
+    assert data.is_cut
+    assert data.text.endswith(f"x\n[cut: {MAX_BYTES - MAX_CHARACTERS:,} more characters]")
+
+
+async def test_SEC17_a_part_of_the_credential_at_the_end_of_what_is_shown_is_masked(site: Site) -> None:
+    site.set_page("/things", f"{'x' * (MAX_CHARACTERS - 9)}{KEY}{'x' * 1_000_000}", "text/plain")
+    output = await call(build_tool(site.url(), auth="bearer", key=KEY))
+    assert "x***\n[cut: " in output.text
+    assert KEY[:4] not in output.text
 
 
 @pytest.mark.parametrize(

@@ -51,16 +51,18 @@ class HTTPTool(StoredTool):
                     response.close()
         except aiohttp.ClientError as error:
             raise ToolError(build_failure(error).message, is_final=not self.can_repeat) from error
-        text = redact_credential(_decode(response, body), server, credential)
-        content_type = redact_credential(response.content_type, server, credential)[:100]
+        whole = _decode(response, body)
+        text = redact_credential(whole, MAX_CHARACTERS, server, credential)
+        left_out = max(0, len(whole) - MAX_CHARACTERS)
+        content_type = redact_credential(response.content_type, 100, server, credential)[:100]
         if response.status >= 400:
             is_transient = response.status in (408, 429) or response.status >= 500
             raise ToolError(
                 f"{server.name} refused the call (HTTP {response.status})."
-                + (f"\n{self.fence_answer(shorten(text, MAX_ERROR_CHARACTERS))}" if text else ""),
+                + (f"\n{self.fence_answer(shorten(text, MAX_ERROR_CHARACTERS, left_out))}" if text else ""),
                 is_final=not (self.can_repeat and is_transient),
             )
-        shown = shorten(text, MAX_CHARACTERS)
+        shown = shorten(text, MAX_CHARACTERS, left_out)
         data = HTTPResponseData(
             server=server.name,
             method=request.method,
