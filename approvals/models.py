@@ -137,13 +137,19 @@ class Approval(Identified):
         """Return where the call goes."""
         return None if self.target is None else _CALL_TARGET.validate_python(self.target)
 
+    def is_target_hidden(self, actor: Actor) -> bool:
+        """Return whether the call writes into a chat that the actor does not read, unless it is the direct chat with a member."""
+        target = self.get_target()
+        if not isinstance(target, ChatTarget) or target.member:
+            return False
+        return all(reader.actor_id != actor.pk for reader in target.readers)
+
     def to_row(self, actor: Actor) -> ApprovalRow:
         """Return the row for this actor, who may read the chat of the run. The other chat that a call writes into is hidden from
-        those who do not read it, unless the call names a member to write to."""
+        those who do not read it (`is_target_hidden`)."""
         target = self.get_target()
-        if isinstance(target, ChatTarget) and not target.member:
-            if all(reader.actor_id != actor.pk for reader in target.readers):
-                target = target.model_copy(update={"title": "", "readers": [], "is_hidden": True})
+        if isinstance(target, ChatTarget) and self.is_target_hidden(actor):
+            target = target.model_copy(update={"title": "", "readers": [], "is_hidden": True})
         return ApprovalRow(
             id=self.id,
             workspace_id=self.chat.workspace_id,

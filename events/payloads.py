@@ -512,9 +512,9 @@ class TargetReader(Row):
 
 
 class ChatTarget(Row):
-    """The chat that a call writes into, and who reads it. `member`: the name of the other in a direct chat that the call names by
-    its member; `chat_id` is null then. `is_hidden`: the actor who reads this row does not read the chat, so the row has no title
-    and no readers."""
+    """The chat that a call writes into, and who reads it. `member`: the name of the other in a direct chat, which has no title;
+    `chat_id` is null if the call names the member. `is_hidden`: the actor who reads this row does not read the chat, so the row has
+    no title and no readers, and the actor may only refuse the call."""
 
     type: Literal["chat"] = "chat"
     chat_id: UUID | None

@@ -57,7 +57,9 @@ class SendMessage(Tool):
         """Return the chat of the message, and who reads it. The direct chat with a member need not exist."""
         here = _get_own_chat(ctx)
         if args.chat_id is not None:
-            chat, member = _get_target_chat(ctx, args), None
+            chat = _get_target_chat(ctx, args)
+            others = Actor.objects.filter(participants__chat=chat, participants__ended_at=None).exclude(pk=ctx.actor.pk)
+            member = others.first() if chat.is_direct else None
             reader_ids = find_readers([here, chat])
             readers, readers_here = reader_ids[chat.pk], reader_ids[here.pk]
         else:
@@ -70,7 +72,7 @@ class SendMessage(Tool):
         rows = [TargetReader(actor_id=one.pk, name=one.name, is_new=one.pk not in readers_here) for one in actors]
         return ChatTarget(
             chat_id=chat.pk if chat else None,
-            title=chat.title if chat else "",
+            title=chat.title if chat and not member else "",
             member=member.name if member else "",
             workspace_id=here.workspace_id,
             workspace_name=here.workspace.name,

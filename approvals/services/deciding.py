@@ -16,7 +16,7 @@ from approvals.selectors import covers, is_same_target, read_facts
 from chats import services as chats
 from chats.models import Message
 from common.clock import now
-from common.errors import AppError, Code, Conflict, Invalid
+from common.errors import AppError, Code, Conflict, Forbidden, Invalid
 from common.text import to_storable
 from events import audit
 from events.payloads import MAX_ANSWER, ApprovalDecision, CallTarget, Question, dump_payload
@@ -45,8 +45,9 @@ def decide_approval(
     `note` goes to the agent; a question is answered by the index of a `choice` or by a text. `approved_for_run` also approves
     other calls of this tool in this run, those that wait and later ones, as far as it `covers` them.
 
-    Raises `NotFound`, `Forbidden`, `Invalid` (`invalid_arguments` with the problems, if the tool would refuse the arguments), and
-    `Conflict` (`approval_decided`) if the approval is decided already or its time is over.
+    Raises `NotFound`, `Forbidden` (also for approving a call whose target is hidden from the actor), `Invalid` (`invalid_arguments`
+    with the problems, if the tool would refuse the arguments), and `Conflict` (`approval_decided`) if the approval is decided
+    already or its time is over.
     """
     is_approved = decision in ("approved", "approved_for_run")
     edited_target: CallTarget | None = None
@@ -71,6 +72,11 @@ def decide_approval(
         approval.decided_arguments = arguments
         if edited_target is not None:
             approval.target = edited_target.model_dump(mode="json")
+    if is_approved and approval.is_target_hidden(actor):
+        raise Forbidden(
+            gettext("You cannot approve a call into a chat that you do not read. You can refuse it."),
+            hints=["Send `refused`."],
+        )
     approval.note = to_storable(note.strip())
     if decision == "approved_for_run":
         others = Approval.objects.filter(

@@ -15,7 +15,7 @@ from approvals.services import ApprovalRequest, ask_for_approvals
 from chats import services as chats
 from chats.models import Chat, ChatActor, Message
 from common.clock import now
-from common.errors import Invalid
+from common.errors import Forbidden, Invalid
 from common.ids import new_id
 from events.payloads import ChatTarget, ServerTarget
 from events.rows import Policy
@@ -236,6 +236,14 @@ def test_the_row_names_the_other_chat_and_its_readers_only_to_those_who_read_it(
     ]
     hidden = approval.to_row(team.bob).target
     assert (hidden.title, hidden.readers, hidden.is_hidden) == ("", [], True)
+    editor = make_person("Erin")
+    workspaces.join_workspace(editor, team.workspace.id, role="editor", invited_by=team.alice)
+    chats.add_participant(team.alice, team.chat.id, editor.id)
+    for decision in ("approved", "approved_for_run"):
+        with pytest.raises(Forbidden):
+            approvals.decide_approval(editor, approval.pk, decision)
+        assert Approval.objects.get(pk=approval.pk).decision is None
+    approvals.decide_approval(editor, approval.pk, "refused")
     payload = json.dumps(Message.objects.get(pk=approval.pk).payload)
     assert "has_target" in payload
     assert "Layoffs" not in payload
@@ -290,3 +298,21 @@ def test_the_card_says_only_what_has_changed(driven):
     assert (again.reason, again.facts.asked_again) == ("policy", None)
     driven.let_carol_join()
     assert driven.check(tool, arguments).facts.asked_again == "texts"
+
+
+@pytest.mark.parametrize("name", ["carol", "writer"])
+def test_a_direct_chat_that_is_named_by_its_id_is_shown_as_its_member(driven, name):
+    """The card then names the member and the readers also to an editor who is not in that chat."""
+    team, tool = driven.team, registry["send_message"]
+    carol = add_carol(team)
+    writer = make_agent(team.workspace, team.alice, "Writer", handle="writer")
+    other = carol if name == "carol" else writer
+    direct, _ = chats.open_direct_chat(team.robin, team.workspace.id, other.id)
+    arguments = {"text": "Hi", "chat_id": str(direct.id)}
+    approval = driven.ask(tool, arguments, driven.check(tool, arguments))
+    target = approval.to_row(team.bob).target
+    assert isinstance(target, ChatTarget)
+    assert (target.member, target.title, target.is_hidden) == (other.name, "", False)
+    expected = {team.robin.id, other.id} | ({team.alice.id} if name == "writer" else set())
+    assert {reader.actor_id for reader in target.readers} == expected
+    approvals.decide_approval(team.alice, approval.pk, "approved")

@@ -18,7 +18,10 @@ from workspaces.models import Credential
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-LIMITS = {"micro": {"limit_micro": 2_000}, "tokens": {"limit_micro": None, "limit_tokens": 2_000}}
+LIMITS: dict[str, dict[str, Any]] = {
+    "micro": {"limit_micro": 2_000},
+    "tokens": {"limit_micro": None, "limit_tokens": 2_000},
+}
 
 
 @pytest.fixture

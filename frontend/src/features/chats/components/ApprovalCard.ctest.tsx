@@ -223,6 +223,16 @@ it('says where a call goes and who reads it, and is not approved before that is 
   await expect.element(approve).not.toHaveAttribute('aria-disabled', 'true')
 })
 
+it('offers only a refusal while the chat that the call writes into is hidden', async () => {
+  const hidden = { ...chatTarget, title: '', readers: [], is_hidden: true }
+  requests = answerByPath({ 'GET /approvals/m9': { target: hidden } })
+  const screen = await show(asked({ tool: 'send_message', has_target: true }))
+  await expect.element(screen.getByText("You can't approve it, because you aren't in the chat")).toBeVisible()
+  await expect.element(screen.getByRole('button', { name: 'Refuse…' })).toBeVisible()
+  await expect.element(screen.getByRole('button', { name: 'Approve', exact: true })).not.toBeInTheDocument()
+  await expect.element(screen.getByRole('button', { name: 'Edit' })).not.toBeInTheDocument()
+})
+
 it('says which server is called, and that a call which leaves the chat is approved by itself', async () => {
   const server = {
     type: 'server',

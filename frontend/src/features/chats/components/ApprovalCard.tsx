@@ -105,7 +105,10 @@ function CallCard({ row, onDecide, isDeciding, problems }: CallCardProps) {
   const isAgent = isAgentTool(tool)
   const approval = useApproval(hasTarget ? row.id : null)
   // Nobody approves what they have not seen.
-  const isBlocked = hasTarget && !approval.data?.target
+  const target = approval.data?.target
+  const isBlocked = hasTarget && !target
+  const isHidden = target?.type === 'chat' && target.is_hidden
+  const shownMode = isHidden && mode === 'edit' ? 'view' : mode
   const name = isAgent ? t('subAgents.publicAgent') : showHiddenCharacters(tool)
   return (
     <section className={styles.card} aria-label={t('approval.label', { tool: name })}>
@@ -115,13 +118,13 @@ function CallCard({ row, onDecide, isDeciding, problems }: CallCardProps) {
         </span>
         <span className={styles.title}>
           <b>{agent}</b> {t('approval.wantsToRun')} {isAgent ? <ToolName tool={tool} /> : <code>{name}</code>}
-          {mode === 'edit' ? <small>{t('approval.editing')}</small> : null}
+          {shownMode === 'edit' ? <small>{t('approval.editing')}</small> : null}
         </span>
         <Expiry at={row.payload.expires_at} />
       </div>
-      {mode === 'view' ? <Why payload={row.payload} /> : null}
+      {shownMode === 'view' ? <Why payload={row.payload} /> : null}
       <Target approval={approval} />
-      {mode === 'edit' && onDecide ? (
+      {shownMode === 'edit' && onDecide ? (
         <EditForm
           row={row}
           isDeciding={isDeciding}
@@ -136,8 +139,15 @@ function CallCard({ row, onDecide, isDeciding, problems }: CallCardProps) {
       {mode === 'refuse' && onDecide ? (
         <RefuseForm agent={agent} isDeciding={isDeciding} onDecide={onDecide} onBack={() => setMode('view')} />
       ) : null}
-      {mode === 'view' ? (
-        <Actions row={row} isDeciding={isDeciding} isBlocked={isBlocked} onDecide={onDecide} onMode={setMode} />
+      {shownMode === 'view' ? (
+        <Actions
+          row={row}
+          isDeciding={isDeciding}
+          isBlocked={isBlocked}
+          isHidden={isHidden}
+          onDecide={onDecide}
+          onMode={setMode}
+        />
       ) : null}
     </section>
   )
@@ -170,22 +180,26 @@ interface ActionsProps {
   row: ApprovalAskedRow
   isDeciding: boolean
   isBlocked: boolean
+  /** The reader does not read the chat that the call writes into, and can only refuse it. */
+  isHidden: boolean
   onDecide: ((decision: Decision) => void) | null
   onMode(mode: Mode): void
 }
 
-function Actions({ row, isDeciding, isBlocked, onDecide, onMode }: ActionsProps) {
+function Actions({ row, isDeciding, isBlocked, isHidden, onDecide, onMode }: ActionsProps) {
   const { t } = useTexts()
   // A message that was stored by an earlier version does not say it.
   const canApproveForRun = row.payload.can_approve_for_run !== false
   return (
     <>
-      {canApproveForRun ? null : <p className={styles.once}>{t('approval.onlyOnce')}</p>}
+      {isHidden && onDecide ? <p className={styles.once}>{t('approval.hiddenTarget')}</p> : null}
+      {canApproveForRun || isHidden ? null : <p className={styles.once}>{t('approval.onlyOnce')}</p>}
       <div className={styles.actions}>
         {onDecide ? (
           <DecideButtons
             isDeciding={isDeciding}
             isBlocked={isBlocked}
+            isHidden={isHidden}
             canApproveForRun={canApproveForRun}
             onDecide={onDecide}
             onMode={onMode}
@@ -200,17 +214,25 @@ function Actions({ row, isDeciding, isBlocked, onDecide, onMode }: ActionsProps)
 function DecideButtons({
   isDeciding,
   isBlocked,
+  isHidden,
   canApproveForRun,
   onDecide,
   onMode,
 }: {
   isDeciding: boolean
   isBlocked: boolean
+  isHidden: boolean
   canApproveForRun: boolean
   onDecide(decision: Decision): void
   onMode(mode: Mode): void
 }) {
   const { t } = useTexts()
+  const refuse = (
+    <Button tone="bad" blocked={isDeciding} onClick={() => onMode('refuse')}>
+      {t('approval.refuse')}
+    </Button>
+  )
+  if (isHidden) return refuse
   return (
     <>
       <Button
@@ -231,9 +253,7 @@ function DecideButtons({
         <Pencil className="i s" aria-hidden />
         {t('approval.edit')}
       </Button>
-      <Button tone="bad" blocked={isDeciding} onClick={() => onMode('refuse')}>
-        {t('approval.refuse')}
-      </Button>
+      {refuse}
     </>
   )
 }

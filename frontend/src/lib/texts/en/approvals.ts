@@ -26,6 +26,7 @@ const approvals = {
   'approval.moreReaders_other': '{{count}} others',
   'approval.noTarget': "Where it goes couldn't be loaded, so it can't be approved yet.",
   'approval.loadingTarget': 'Loading where it goes',
+  'approval.hiddenTarget': "You can't approve it, because you aren't in the chat that it goes to. You can refuse it.",
   'approval.again': 'Why it asks again.',
   'approval.againOthers':
     'It was approved for this run, but since then the run has read messages of other people or agents.',

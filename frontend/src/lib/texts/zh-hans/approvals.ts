@@ -24,6 +24,7 @@ const approvals = {
   'approval.moreReaders_other': '另外 {{count}} 人',
   'approval.noTarget': '无法加载它发往何处，所以还不能批准。',
   'approval.loadingTarget': '正在加载发往何处',
+  'approval.hiddenTarget': '你不在它要发往的聊天室中，所以不能批准，但可以拒绝。',
   'approval.again': '为什么再问一次。',
   'approval.againOthers': '你们已批准此次运行，但之后它读了其他人或其他 Agent 的消息。',
   'approval.againOutside': '你们已批准此次运行，但之后它读了外部文字，例如网页或文件。',

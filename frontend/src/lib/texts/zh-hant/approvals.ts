@@ -24,6 +24,7 @@ const approvals = {
   'approval.moreReaders_other': '另外 {{count}} 人',
   'approval.noTarget': '無法載入它送往何處，所以還不能核准。',
   'approval.loadingTarget': '正在載入送往何處',
+  'approval.hiddenTarget': '你不在它要送往的聊天室中，所以不能核准，但可以拒絕。',
   'approval.again': '為什麼再問一次。',
   'approval.againOthers': '你們已核准此次執行，但之後它讀了其他人或其他 Agent 的訊息。',
   'approval.againOutside': '你們已核准此次執行，但之後它讀了外部文字，例如網頁或檔案。',
