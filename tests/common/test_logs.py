@@ -4,6 +4,7 @@ import html
 import json
 import logging
 from base64 import b64encode, urlsafe_b64encode
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote, quote_plus
 
@@ -68,7 +69,7 @@ def test_a_secret_that_begins_with_another_secret_is_hidden_completely() -> None
 SECRET = "k3y/wi\"th<&>'signs+Ünd%"
 
 
-SPELLINGS = [
+SPELLINGS: list[Callable[[str], str]] = [
     str,
     str.lower,
     str.upper,
