@@ -59,6 +59,8 @@ class Workspace(Identified, WithRevision):
         "actors.Actor", verbose_name=_("deleted by"), null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
     deleted_by_operator = models.BooleanField(_("deleted by an operator"), default=False)
+    # When who deleted it had become an editor; null if an operator deleted it. Former editors of before may undo it.
+    deleted_by_editor_since = models.DateTimeField(_("deleted by an editor since"), null=True, blank=True)
     # The status that each agent had at the deletion, by its id. It is set again if the deletion is undone.
     agent_statuses = models.JSONField(_("statuses of the agents at the deletion"), null=True, blank=True)
     # When the last row of its content was deleted.
@@ -89,7 +91,19 @@ class Workspace(Identified, WithRevision):
         return self.deleted_at and self.deleted_at + timedelta(days=settings.WORKSPACE_PURGE_DAYS)
 
 
-class Membership(Identified):
+class WithEditorTimes(models.Model):
+    """When a person became an editor (null: when they joined), and when another member took this role from them, by another role
+    or by removing them. Such a person may undo a deletion by a later editor (`workspaces_restorable_by`).
+    """
+
+    editor_since = models.DateTimeField(_("editor since"), null=True, blank=True)
+    editor_until = models.DateTimeField(_("editor until"), null=True, blank=True)
+
+    class Meta:
+        abstract = True
+
+
+class Membership(Identified, WithEditorTimes):
     """A person in a workspace."""
 
     workspace = models.ForeignKey(
@@ -122,7 +136,7 @@ class Membership(Identified):
         )
 
 
-class DeletedMembership(Identified):
+class DeletedMembership(Identified, WithEditorTimes):
     """A membership of a deleted workspace. It gives no right but that of an editor to undo the deletion, which restores it."""
 
     workspace = models.ForeignKey(
@@ -145,7 +159,7 @@ class DeletedMembership(Identified):
         return build_display_name(self, "actor", "workspace")
 
 
-class PastMembership(Identified):
+class PastMembership(Identified, WithEditorTimes):
     """The last membership that a person had in a workspace. It limits what the person gets by an older invite link.
 
     `removed_at` is set if another person ended the membership: links that were created before do not work for the person.

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import CharField, Exists, OuterRef, QuerySet, Subquery, Value
+from django.db.models import CharField, Exists, F, OuterRef, QuerySet, Subquery, Value
 from django.db.models.expressions import Combinable
 
 from common.access import Fetch, annotate_rights, compute_verbs
 from common.clock import now
 from events.rows import Role
-from workspaces.models import DeletedMembership, Membership, Workspace, WorkspaceGrant
+from workspaces.models import DeletedMembership, Membership, PastMembership, Workspace, WorkspaceGrant
 
 if TYPE_CHECKING:
     from actors.models import Actor
@@ -80,12 +80,30 @@ def list_workspaces_to_purge() -> QuerySet[Workspace]:
     return deleted.filter(deleted_at__lte=now() - timedelta(days=settings.WORKSPACE_PURGE_DAYS))
 
 
+def select_former_editors(rows: QuerySet[Any]) -> QuerySet[Any]:
+    """Return those of the memberships (of any of the three tables) whose people may undo the deletion of the workspace although
+    they were no editors then: another member had taken this role from them in the `WORKSPACE_PURGE_DAYS` days before, and they had
+    it earlier than the editor who deleted the workspace. So a new editor cannot shut out the older ones, and who was removed by
+    older editors does not come back in.
+    """
+    period = timedelta(days=settings.WORKSPACE_PURGE_DAYS)
+    return rows.filter(
+        workspace__deleted_at__lt=F("editor_until") + period, workspace__deleted_by_editor_since__gt=F("editor_since")
+    )
+
+
 def workspaces_restorable_by(person: "Actor") -> QuerySet[Workspace]:
-    """Return the deleted workspaces whose deletion this person can undo: those of which they were an editor when another editor, or
-    they themselves, deleted it. A deletion by an operator is undone by operators only."""
-    editors = DeletedMembership.objects.filter(workspace=OuterRef("pk"), role=Role.EDITOR)
+    """Return the deleted workspaces whose deletion this person can undo: those of which they were an editor when another editor,
+    or they themselves, deleted it, or a former editor (`select_former_editors`). A deletion by an operator is undone by operators
+    only.
+    """
+    own = {"workspace": OuterRef("pk"), "actor": person, "actor__is_active": True}
+    members, past = DeletedMembership.objects.filter(**own), PastMembership.objects.filter(**own)
     return list_unpurged_workspaces().filter(
-        Exists(editors.filter(actor=person, actor__is_active=True)), deleted_by_operator=False
+        Exists(members.filter(role=Role.EDITOR))
+        | Exists(select_former_editors(members))
+        | Exists(select_former_editors(past)),
+        deleted_by_operator=False,
     )
 
 

@@ -47,6 +47,7 @@ from workspaces.permissions import (
     get_workspace_for,
     list_unpurged_workspaces,
     list_workspaces_to_purge,
+    select_former_editors,
     workspaces_restorable_by,
 )
 
@@ -161,7 +162,9 @@ def delete_workspace(actor: "Actor", workspace_id: UUID, *, name: str, as_operat
             },
         )
     workspace.deleted_at, workspace.deleted_by, workspace.deleted_by_operator = now(), actor, as_operator
-    workspace.save(update_fields=["deleted_at", "deleted_by", "deleted_by_operator"])
+    if not as_operator:
+        workspace.deleted_by_editor_since = _get_editor_since(_get_membership(workspace, actor.pk))
+    workspace.save(update_fields=["deleted_at", "deleted_by", "deleted_by_operator", "deleted_by_editor_since"])
     workspace_deleted.call(workspace, actor)
     # Without a membership nobody has a right on anything in it, wherever the right is checked.
     members = _move_memberships(workspace, Membership, DeletedMembership)
@@ -176,17 +179,20 @@ def delete_workspace(actor: "Actor", workspace_id: UUID, *, name: str, as_operat
     )
     for member_id in members:
         publish_rights_changed(member_id)
-    publish_list_changed(members, "me")
+    publish_list_changed([*members, *_list_former_editors(workspace)], "me")
     return workspace
+
+
+def _list_former_editors(workspace: Workspace) -> list[UUID]:
+    """Return the ids of the people who were removed from a deleted workspace and may undo the deletion."""
+    return list(select_former_editors(workspace.past_memberships.all()).values_list("actor_id", flat=True))
 
 
 def _move_memberships(workspace: Workspace, source: Any, target: Any) -> list[UUID]:
     """Move the memberships of a workspace from one table to the other, with their ids and times. Return the ids of the people."""
     memberships = list(source.objects.filter(workspace=workspace).order_by("actor_id"))
-    moved = [
-        target(pk=one.pk, workspace=workspace, actor_id=one.actor_id, role=one.role, joined_at=one.joined_at)
-        for one in memberships
-    ]
+    names = ("pk", "workspace_id", "actor_id", "role", "joined_at", "editor_since", "editor_until")
+    moved = [target(**{name: getattr(one, name) for name in names}) for one in memberships]
     target.objects.bulk_create(moved)
     # Set afterwards, because `auto_now_add` of `Membership` replaces the times when the rows are created.
     for membership, new in zip(memberships, moved, strict=True):
@@ -198,7 +204,8 @@ def _move_memberships(workspace: Workspace, source: Any, target: Any) -> list[UU
 
 @transaction.atomic
 def restore_workspace(actor: "Actor", workspace_id: UUID, *, as_operator: bool = False) -> Workspace:
-    """Undo the deletion of a workspace: its members, rights and content are as before. Its runs stay stopped.
+    """Undo the deletion of a workspace: its members, rights and content are as before. Its runs stay stopped. A former editor who
+    undoes it is an editor again.
 
     `as_operator`: the actor is an operator, who may undo any deletion. Raises `NotFound` if the workspace is not deleted, if its
     time is over (`WORKSPACE_PURGE_DAYS`), or if the actor may not undo this deletion (`workspaces_restorable_by`); `QuotaReached`.
@@ -214,16 +221,33 @@ def restore_workspace(actor: "Actor", workspace_id: UUID, *, as_operator: bool =
     if workspace is None:
         raise NotFound(gettext("There is no deleted workspace that you can restore."))
     workspace.deleted_at, workspace.deleted_by, workspace.deleted_by_operator = None, None, False
-    workspace.save(update_fields=["deleted_at", "deleted_by", "deleted_by_operator"])
-    members = _move_memberships(workspace, DeletedMembership, Membership)
+    former_editors = _list_former_editors(workspace)
+    workspace.deleted_by_editor_since = None
+    workspace.save(update_fields=["deleted_at", "deleted_by", "deleted_by_operator", "deleted_by_editor_since"])
+    members = {*_move_memberships(workspace, DeletedMembership, Membership)}
+    if not as_operator:
+        _make_editor_again(workspace, actor)
+        members.add(actor.pk)
     workspace_restored.call(workspace, actor)
     audit.record(
         actor, "workspace.restored", workspace_id=workspace.id, object_id=workspace.id, as_operator=as_operator
     )
     for member_id in members:
         publish_rights_changed(member_id)
-    publish_list_changed(members, "me")
+    publish_list_changed([*members, *former_editors], "me")
     return workspace
+
+
+def _make_editor_again(workspace: Workspace, actor: "Actor") -> None:
+    """Give the role editor back to a former editor who undoes a deletion, as a member again if they were removed."""
+    membership = workspace.memberships.filter(actor=actor).first()
+    if membership is None:
+        _create_membership(workspace.pk, actor, role=Role.EDITOR)
+    elif membership.role != Role.EDITOR:
+        _set_role(membership, Role.EDITOR, actor)
+    else:
+        return
+    audit.record(actor, "member.role_changed", workspace_id=workspace.id, object_id=actor.pk, role=Role.EDITOR)
 
 
 @transaction.atomic
@@ -267,7 +291,7 @@ def join_workspace(actor: "Actor", workspace_id: UUID, *, role: str, invited_by:
     members = Membership.objects.filter(workspace=workspace_id)
     if not members.filter(actor=actor).exists():
         check_quota("workspace_members", members)
-    _, is_new = Membership.objects.get_or_create(workspace_id=workspace_id, actor=actor, defaults={"role": role})
+    is_new = _create_membership(workspace_id, actor, role=role)
     if is_new:
         audit.record(
             actor,
@@ -298,8 +322,7 @@ def change_role(
     is_demoted = membership.role == Role.EDITOR and role != Role.EDITOR
     if is_demoted:
         _check_other_editor(workspace, membership)
-    membership.role = role
-    membership.save(update_fields=["role"])
+    _set_role(membership, role, actor, as_operator=as_operator)
     if is_demoted:
         rights_reduced.call(workspace, membership.actor, actor)
     audit.record(actor, "member.role_changed", workspace_id=workspace.id, object_id=member_id, role=role)
@@ -315,7 +338,7 @@ def remove_member(actor: "Actor", workspace_id: UUID, member_id: UUID, *, as_ope
     (`last_editor`).
     """
     workspace = _lock_workspace(actor, workspace_id, WorkspaceVerb.REMOVE_MEMBER, as_operator=as_operator)
-    _end_membership(workspace, member_id, actor)
+    _end_membership(workspace, member_id, actor, as_operator=as_operator)
 
 
 @transaction.atomic
@@ -333,7 +356,42 @@ def _lock_workspace(actor: "Actor", workspace_id: UUID, verb: WorkspaceVerb, *, 
     return Workspace.objects.select_for_update(no_key=True).get(pk=workspace_id)
 
 
-def _end_membership(workspace: Workspace, member_id: UUID, actor: "Actor") -> None:
+def _get_editor_since(membership: Membership) -> datetime:
+    """Return when an editor became one."""
+    return membership.editor_since or membership.joined_at
+
+
+def _create_membership(workspace_id: UUID, actor: "Actor", *, role: str) -> bool:
+    """Make the actor a member, unless they are one. Return whether they were none. The times at which they were an editor are moved
+    from their past membership, if another member ended it."""
+    past = PastMembership.objects.filter(workspace=workspace_id, actor=actor, editor_until__isnull=False).first()
+    times: dict[str, Any] = {}
+    if past is not None:
+        times = {"editor_since": past.editor_since, "editor_until": None if role == Role.EDITOR else past.editor_until}
+    _, is_new = Membership.objects.get_or_create(
+        workspace_id=workspace_id, actor=actor, defaults={"role": role, **times}
+    )
+    if is_new and past is not None:
+        past.editor_since, past.editor_until = None, None
+        past.save(update_fields=["editor_since", "editor_until"])
+    return is_new
+
+
+def _set_role(membership: Membership, role: str, actor: "Actor", *, as_operator: bool = False) -> None:
+    """Set the role of a member, with the times at which they were an editor. An editor from whom another member took the role, and
+    who gets it back, counts as an editor since the first time."""
+    if membership.role == Role.EDITOR and role != Role.EDITOR:
+        membership.editor_since = _get_editor_since(membership)
+        membership.editor_until = now() if actor.pk != membership.actor_id and not as_operator else None
+    elif membership.role != Role.EDITOR and role == Role.EDITOR:
+        if membership.editor_until is None:
+            membership.editor_since = now()
+        membership.editor_until = None
+    membership.role = role
+    membership.save(update_fields=["role", "editor_since", "editor_until"])
+
+
+def _end_membership(workspace: Workspace, member_id: UUID, actor: "Actor", *, as_operator: bool = False) -> None:
     """End a membership with its grants. The actor is the member who leaves, or another person who removes the member."""
     membership = _get_membership(workspace, member_id)
     if membership.role == Role.EDITOR:
@@ -342,10 +400,14 @@ def _end_membership(workspace: Workspace, member_id: UUID, actor: "Actor") -> No
     at = now()
     # A member who leaves keeps the `removed_at` of an earlier removal, so that older links stay refused.
     removal = {"removed_at": at} if actor.pk != member_id else {}
+    is_editor = membership.role == Role.EDITOR
+    editor_since = _get_editor_since(membership) if is_editor else membership.editor_since
+    editor_until = at if is_editor else membership.editor_until
+    times = {"editor_since": editor_since, "editor_until": editor_until if removal and not as_operator else None}
     PastMembership.objects.update_or_create(
         workspace=workspace,
         actor=membership.actor,
-        defaults={"role": membership.role, "ended_at": at, **removal},
+        defaults={"role": membership.role, "ended_at": at, **removal, **times},
     )
     end_grants(WorkspaceGrant.objects.filter(content_object=workspace, user=member_id), actor)
     member_left.call(workspace, membership.actor, actor)

@@ -29,6 +29,7 @@ from suggestions.models import Merge, Suggestion
 from tools.models import WorkspaceTool
 from usage.models import Balance
 from workspaces.models import Credential, Membership, Workspace
+from workspaces.permissions import select_former_editors
 
 MAX_EXCERPT_CHARACTERS = Notification._meta.get_field("excerpt").max_length or 0
 
@@ -236,10 +237,13 @@ def _notify_about_public_agent(
 
 
 def notify_workspace_deleted(workspace: Workspace, actor: Actor) -> None:
-    """Notify the other members that their workspace was deleted. An operator who is not a member is not named."""
+    """Notify the other members that their workspace was deleted, and the former members who may undo it. An operator who is not a
+    member is not named."""
     members = Membership.objects.filter(workspace=workspace).values_list("actor_id", flat=True)
+    former = select_former_editors(workspace.past_memberships.all()).values_list("actor_id", flat=True)
     notify(
         members,
+        former_members=former,
         event=_build_event_key(
             "workspace_deleted", workspace.id, workspace.deleted_at and workspace.deleted_at.timestamp()
         ),

@@ -20,18 +20,30 @@ MAX_DELETED = 500
 
 
 def notify(
-    people: Iterable[UUID], *, event: str, type: str, workspace_id: UUID, actor: Actor | None, **fields: Any
+    people: Iterable[UUID],
+    *,
+    event: str,
+    type: str,
+    workspace_id: UUID,
+    actor: Actor | None,
+    former_members: Iterable[UUID] = (),
+    **fields: Any,
 ) -> list[UUID]:
     """Create a notification for each of these people, and return the ids of those who were notified, now or before.
 
-    The actor and people who are not members of the workspace are left out. A person is notified once of the same `event`.
+    The actor and people who are not members of the workspace are left out, except `former_members`, who are notified too. A
+    person is notified once of the same `event`.
     `people` may be a query set of ids; `fields` are fields of `Notification`. Call it in the transaction of the event: on commit
     a `list_changed` frame is published to the people.
     """
-    members = Actor.objects.filter(kind=Kind.HUMAN, is_active=True, memberships__workspace=workspace_id)
+    everybody = Actor.objects.filter(kind=Kind.HUMAN, is_active=True)
     if actor is not None:
-        members = members.exclude(pk=actor.pk)
+        everybody = everybody.exclude(pk=actor.pk)
+    members = everybody.filter(memberships__workspace=workspace_id)
     notified = list(members.filter(pk__in=people).order_by("pk").values_list("pk", flat=True))
+    if former_members:
+        former = everybody.filter(pk__in=former_members).values_list("pk", flat=True)
+        notified = sorted({*notified, *former})
     fields |= {"event": event, "type": type, "workspace_id": workspace_id, "actor_name": actor.name if actor else ""}
     _insert([Notification(person_id=person_id, **fields) for person_id in notified])
     return notified

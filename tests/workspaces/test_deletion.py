@@ -392,6 +392,84 @@ def test_editors_undo_what_an_editor_did_whose_account_is_closed_since_then(team
     restore(team)
 
 
+def take_role(by, team, person, how, **fields):
+    """Take the role editor from a person, by another role or by removing them."""
+    if how == "demoted":
+        workspaces.change_role(by, team.workspace.id, person.id, role="suggester", **fields)
+    else:
+        workspaces.remove_member(by, team.workspace.id, person.id, **fields)
+
+
+@pytest.mark.parametrize("how", ["demoted", "removed", "demoted, then removed"])
+def test_an_editor_from_whom_a_later_editor_took_the_role_undoes_the_deletion_and_is_an_editor_again(team, how):
+    """Also the second time: who gets the role back counts as an editor since the first time."""
+    sam = make_person("Sam")
+    workspaces.join_workspace(sam, team.workspace.id, role="editor", invited_by=team.alice)
+    for _ in range(2):
+        for one in how.split(", then "):
+            take_role(sam, team, team.alice, one)
+        workspaces.delete_workspace(sam, team.workspace.id, name="Lighthouse")
+        notified = Notification.objects.filter(type="workspace_deleted").values_list("person__name", flat=True)
+        assert sorted(notified) == ["Alice", "Bob"]
+        rows = client_for(team, "alice").ok("GET", "notifications")["results"]
+        assert [row["type"] for row in rows].count("workspace_deleted") == 1
+        assert workspaces_restorable_by(team.alice).get() == team.workspace
+        restore(team)
+        roles = dict(team.workspace.memberships.values_list("actor__name", "role"))
+        assert roles == {"Alice": "editor", "Bob": "suggester", "Sam": "editor"}
+    workspaces.remove_member(team.alice, team.workspace.id, sam.id)
+
+
+def test_others_who_restore_do_not_give_a_former_editor_the_role_back(team):
+    sam = make_person("Sam")
+    workspaces.join_workspace(sam, team.workspace.id, role="editor", invited_by=team.alice)
+    workspaces.remove_member(sam, team.workspace.id, team.alice.id)
+    workspaces.delete_workspace(sam, team.workspace.id, name="Lighthouse")
+    workspaces.restore_workspace(sam, team.workspace.id)
+    assert not team.workspace.memberships.filter(actor=team.alice).exists()
+
+
+@pytest.mark.parametrize(
+    "case", ["left", "demoted themselves", "an earlier editor", "an operator", "long ago", "closed account"]
+)
+@pytest.mark.parametrize("how", ["demoted", "removed"])
+def test_other_former_editors_cannot_undo_it_and_those_outside_are_not_notified(team, case, how):
+    sam = make_person("Sam")
+    workspaces.join_workspace(sam, team.workspace.id, role="editor", invited_by=team.alice)
+    former, deleter = (sam, team.alice) if case == "an earlier editor" else (team.alice, sam)
+    if case == "left":
+        workspaces.leave_workspace(former, team.workspace.id)
+    elif case == "demoted themselves":
+        take_role(former, team, former, "demoted")
+    elif case == "an operator":
+        take_role(make_operator(), team, former, how, as_operator=True)
+    else:
+        take_role(deleter, team, former, how)
+    if case == "long ago":
+        for model in (Membership, PastMembership):
+            model.objects.filter(editor_until__isnull=False).update(editor_until=now() - timedelta(days=14, seconds=1))
+    if case == "closed account":
+        Actor.objects.filter(pk=former.pk).update(is_active=False)
+    is_outside = not Membership.objects.filter(workspace=team.workspace, actor=former).exists()
+    workspaces.delete_workspace(deleter, team.workspace.id, name="Lighthouse")
+    assert not (is_outside and Notification.objects.filter(person=former, type="workspace_deleted").exists())
+    before = fingerprint()
+    assert not workspaces_restorable_by(former).exists()
+    with pytest.raises(NotFound):
+        workspaces.restore_workspace(former, team.workspace.id)
+    assert fingerprint() == before
+
+
+def test_a_removed_editor_who_joins_again_with_another_role_may_still_undo_it(team):
+    sam = make_person("Sam")
+    workspaces.join_workspace(sam, team.workspace.id, role="editor", invited_by=team.alice)
+    workspaces.remove_member(sam, team.workspace.id, team.alice.id)
+    workspaces.join_workspace(team.alice, team.workspace.id, role="suggester", invited_by=sam)
+    workspaces.delete_workspace(sam, team.workspace.id, name="Lighthouse")
+    restore(team)
+    assert team.workspace.memberships.get(actor=team.alice).role == "editor"
+
+
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("other", ["undo", "purge"])
 def test_of_an_undo_and_a_concurrent_undo_or_purge_one_succeeds(team, other):

@@ -69,4 +69,39 @@ class Migration(migrations.Migration):
             model_name='deletedmembership',
             constraint=models.UniqueConstraint(fields=('workspace', 'actor'), name='one_deleted_membership_per_person'),
         ),
+        migrations.AddField(
+            model_name='workspace',
+            name='deleted_by_editor_since',
+            field=models.DateTimeField(blank=True, null=True, verbose_name='deleted by an editor since'),
+        ),
+        migrations.AddField(
+            model_name='deletedmembership',
+            name='editor_since',
+            field=models.DateTimeField(blank=True, null=True, verbose_name='editor since'),
+        ),
+        migrations.AddField(
+            model_name='deletedmembership',
+            name='editor_until',
+            field=models.DateTimeField(blank=True, null=True, verbose_name='editor until'),
+        ),
+        migrations.AddField(
+            model_name='membership',
+            name='editor_since',
+            field=models.DateTimeField(blank=True, null=True, verbose_name='editor since'),
+        ),
+        migrations.AddField(
+            model_name='membership',
+            name='editor_until',
+            field=models.DateTimeField(blank=True, null=True, verbose_name='editor until'),
+        ),
+        migrations.AddField(
+            model_name='pastmembership',
+            name='editor_since',
+            field=models.DateTimeField(blank=True, null=True, verbose_name='editor since'),
+        ),
+        migrations.AddField(
+            model_name='pastmembership',
+            name='editor_until',
+            field=models.DateTimeField(blank=True, null=True, verbose_name='editor until'),
+        ),
     ]
