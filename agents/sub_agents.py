@@ -5,7 +5,7 @@ with the release (`Delegate`). It sees nothing but what the call passes.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -138,9 +138,11 @@ class Delegate(TaskTool):
     class Args(TaskArgs):
         name: str = Field(min_length=1, max_length=64, description="The name of the agent.")
 
-    def __init__(self, sub_agents: Sequence[Actor] = ()) -> None:
-        """`sub_agents`: the agents that a run may call; none for the tool in the registry."""
+    def __init__(self, sub_agents: Sequence[Actor] = (), *, asked_ids: Collection[UUID] = ()) -> None:
+        """`sub_agents`: the agents that a run may call; none for the tool in the registry. `asked_ids`: those of them for which a
+        person is asked first."""
         self.sub_agents = sub_agents
+        self.asked_ids = asked_ids
 
     @property
     def description(self) -> str:
@@ -148,14 +150,21 @@ class Delegate(TaskTool):
         return "\n".join([super().description, *(["The agents are:", *lines] if lines else [])])
 
     def build_task(self, args: Args, config: ToolConfig) -> AgentTask:
-        handle = normalize_handle(args.name)
-        found = next((agent for agent in self.sub_agents if agent.handle == handle), None)
+        found = self._find(args)
         if found is None:
             names = ", ".join(agent.handle for agent in self.sub_agents) or "none"
             raise ToolError(
                 f"There is no agent {args.name!r} that you may give tasks to. There are: {names}.", is_final=True
             )
         return self.build_task_for(found, args, config)
+
+    def needs_approval(self, args: Args) -> bool:
+        found = self._find(args)
+        return found is not None and found.pk in self.asked_ids
+
+    def _find(self, args: Args) -> Actor | None:
+        handle = normalize_handle(args.name)
+        return next((agent for agent in self.sub_agents if agent.handle == handle), None)
 
 
 def build_task_tool(agent: Actor) -> TaskTool | None:

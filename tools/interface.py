@@ -197,6 +197,10 @@ class Tool:
         what the person has approved. If `run` is a coroutine, this makes no query. Raises `ToolError`, `AppError`."""
         return None
 
+    def needs_approval(self, args: Any) -> bool:
+        """Return whether a person is asked before this call even if the policy of the tool is `auto`."""
+        return False
+
     def build_question(self, args: ToolArgs) -> Question | None:
         """Return the question to a person that this call is: the answer is its result, and `run` is not called. Null for a call
         that is made."""

@@ -378,7 +378,7 @@ class Runner:
         return await self._db(self._text_sources.is_url_allowed, url)
 
     async def _find_consent(self, configured: ConfiguredTool, context: ToolContext, args: Any) -> Consent:
-        tool, policy, run = configured.tool, configured.policy, self.run
+        tool, policy, run = configured.tool, configured.get_policy(args), self.run
         where = {"chat_id": run.get_chat_id(), "workspace_id": run.workspace_id}
         return await self._db(find_consent, tool, policy, context, args, **where)
 

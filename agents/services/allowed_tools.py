@@ -7,6 +7,7 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 from uuid import UUID
 
 from pydantic import ValidationError
@@ -23,6 +24,7 @@ from common.handles import normalize_handle
 from events.rows import Policy, SpecOrigin
 from llm.messages import ToolSchema
 from tools.interface import Tool, ToolConfig
+from tools.registry import build_agent_tool_name
 from tools.selectors import get_policies, get_tools
 
 logger = logging.getLogger(__name__)
@@ -72,6 +74,10 @@ class ConfiguredTool:
         """The tool as it is offered to the model."""
         return ToolSchema(self.tool.name, self.tool.description, self.tool.build_schema())
 
+    def get_policy(self, args: Any) -> Policy:
+        """Return the policy for a call with these arguments."""
+        return Policy.ASK if self.tool.needs_approval(args) else self.policy
+
 
 def get_run_tools(
     agent: Actor, spec: AgentSpec | None, content: SpecContent, workspace_id: UUID, *, only_reading: bool = False
@@ -85,8 +91,11 @@ def get_run_tools(
     if delegate := configured.pop(Delegate.name, None):
         config = delegate.config
         handles = config.allowed_sub_agents if isinstance(config, DelegateConfig) else []
-        if sub_agents := find_sub_agents(agent, handles):
-            configured[Delegate.name] = replace(delegate, tool=Delegate(sub_agents))
+        # A public agent has the same policy whether it is called by its own tool or by `delegate`.
+        policy_of = {found: policies.get(build_agent_tool_name(found.pk)) for found in find_sub_agents(agent, handles)}
+        if sub_agents := [found for found, policy in policy_of.items() if policy != Policy.OFF]:
+            asked_ids = {found.pk for found, policy in policy_of.items() if policy == Policy.ASK}
+            configured[Delegate.name] = replace(delegate, tool=Delegate(sub_agents, asked_ids=asked_ids))
     return configured
 
 

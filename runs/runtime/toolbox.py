@@ -154,7 +154,7 @@ class Toolbox:
         if question is not None:
             self.requests.append(ApprovalRequest(call, question=question))
             return None
-        if configured.tool.effect == "read" and configured.policy != Policy.ASK:
+        if configured.tool.effect == "read" and configured.get_policy(args) != Policy.ASK:
             return None
         try:
             consent = await self.find_consent(configured, replace(self.context, call_id=call.id), args)

@@ -5,6 +5,7 @@ import json
 import pytest
 from django.db import transaction
 
+from agents.services.shipped import get_shipped_agent
 from approvals.models import Approval
 from common.errors import Invalid
 from events.rows import Policy
@@ -68,6 +69,29 @@ def test_a_tool_that_is_off_is_neither_offered_nor_called(environment, name):
     assert name not in json.dumps(environment.model.requests[0].body.get("tools", []))
     [result] = environment.log("TOOL_RESPONSE")
     assert (result.payload["status"], result.payload["text"][:17]) == ("error", "There is no tool ")
+
+
+def test_delegate_asks_before_a_task_for_an_agent_whose_policy_is_ask_and_gives_none_to_one_that_is_off(environment):
+    """Browser comes with the release, so `delegate` can call it as well as its own tool."""
+    environment.delete_bob_from_chat()
+    browser = build_agent_tool_name(get_shipped_agent("browser").pk)
+    environment.team.robin.current_spec.tool_configs.create(position=9, tool="delegate")
+    call = {"name": "delegate", "arguments": '{"name": "browser", "task": "find it"}'}
+    set_policy(environment, browser, Policy.ASK)
+    environment.model.script(calls=[call], then={"text": "Done."})
+    environment.post("@robin go")
+    [approval] = environment.wait_until_waiting()
+    assert (approval.tool, approval.reason) == ("delegate", "policy")
+    assert not Run.objects.filter(parent__isnull=False).exists()
+    environment.decide(approval, "refused")
+    environment.wait_until_idle()
+    set_policy(environment, browser, Policy.OFF)
+    environment.model.script(calls=[call], then={"text": "I cannot."})
+    environment.post("@robin again")
+    environment.wait_until_idle()
+    statuses = [row.payload["status"] for row in environment.log("TOOL_RESPONSE")]
+    assert statuses == ["rejected", "error"]
+    assert not Run.objects.filter(parent__isnull=False).exists()
 
 
 def test_FAIR8_auto_skips_no_question_that_the_texts_of_others_need(environment, name):
