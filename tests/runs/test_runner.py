@@ -122,14 +122,14 @@ def test_the_read_cursor_of_the_agent_includes_the_message_that_it_answered(envi
 
 
 def test_no_connection_is_checked_out_while_a_run_waits_for_a_model(environment):
-    environment.model.script(text="late", first=1.0)
+    environment.model.script(text="late", first=30.0)
     environment.post("hello")
     environment.wait(lambda: environment.model.requests)
     environment.wait(lambda: all(run.state == "running" for run in environment.runs()))
     pool = getattr(connections["default"], "pool")  # noqa: B009  # the stubs do not know it
     connections.close_all()
     # The sweeper and the heartbeat use connections for a moment; that of a run would be in use all the time.
-    environment.wait(lambda: pool.get_stats()["pool_available"] == pool.get_stats()["pool_size"], 0.8)
+    environment.wait(lambda: pool.get_stats()["pool_available"] == pool.get_stats()["pool_size"])
     assert environment.model.requests[-1].ended_at is None
 
 
