@@ -55,7 +55,7 @@ def test_RUN28_a_message_to_another_agent_waits_for_approval_and_wakes_it_for_th
     run = Run.objects.filter(chat=chat).earliest("pk")
     assert (run.agent, run.on_behalf_of, run.agent_hops) == (pair.writer, pair.team.alice, 1)
     assert run.woken_by == pair.team.robin
-    results = [row.payload for row in pair.log("TOOL_RESPONSE")]
+    results = pair.wait(lambda: [row.payload for row in pair.log("TOOL_RESPONSE")])
     assert [row["status"] for row in results] == ["ok"]
     assert "It wakes Writer." in results[0]["text"]
 
