@@ -246,8 +246,8 @@ def test_FAIR8_who_has_a_strangers_agent_as_a_tool_has_read_its_description(envi
     assert (approval.tool, approval.reason) == ("write_file", "outside")
 
 
-@pytest.mark.usefixtures("delivered_tasks")
-def test_SEC32_a_takedown_in_the_middle_of_a_tree_ends_what_is_below_and_its_caller_goes_on(environment):
+def publish_chain(environment):
+    """Publish an agent that calls another one, and make it a tool of Robin. Return both, each with its name as a tool."""
     team = environment.team
     last = publish(environment)
     to_last = build_agent_tool_name(last.id)
@@ -256,6 +256,13 @@ def test_SEC32_a_takedown_in_the_middle_of_a_tree_ends_what_is_below_and_its_cal
         middle = publishing.publish_agent(team.charlie, source.id, name="Middle", handle="middle", **LISTING)
     to_middle = build_agent_tool_name(middle.id)
     team.robin.current_spec.tool_configs.create(position=9, tool=to_middle)
+    return (middle, to_middle), (last, to_last)
+
+
+@pytest.mark.usefixtures("delivered_tasks")
+def test_SEC32_a_takedown_in_the_middle_of_a_tree_ends_what_is_below_and_its_caller_goes_on(environment):
+    team = environment.team
+    (middle, to_middle), (last, to_last) = publish_chain(environment)
     task = '{"task": "go"}'
     environment.model.script(calls=[{"name": to_middle, "arguments": task}], then={"text": "It is gone."})
     environment.model.script(system="You are between.", calls=[{"name": to_last, "arguments": task}])
@@ -357,13 +364,7 @@ def test_SEC33_a_sub_agent_passes_on_only_files_that_it_was_given(environment, r
 @pytest.mark.usefixtures("delivered_tasks")
 def test_SEC32_the_flag_of_an_agent_in_the_middle_of_a_tree_stops_what_is_below_although_no_stop_was_sent(environment):
     team = environment.team
-    last = publish(environment)
-    to_last = build_agent_tool_name(last.id)
-    with transaction.atomic():
-        source = make_agent(team.elsewhere, team.charlie, "Middle", prompt="You are between.", tools=[to_last])
-        middle = publishing.publish_agent(team.charlie, source.id, name="Middle", handle="middle", **LISTING)
-    to_middle = build_agent_tool_name(middle.id)
-    team.robin.current_spec.tool_configs.create(position=9, tool=to_middle)
+    (middle, to_middle), (last, to_last) = publish_chain(environment)
     task = '{"task": "go"}'
     environment.model.script(
         match="robin", calls=[{"name": to_middle, "arguments": task}], then={"text": "It is gone."}
