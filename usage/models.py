@@ -240,7 +240,8 @@ class Budget(Identified, WithRevision):
     def limit(self) -> int:
         """The limit in the unit of the budget."""
         limit = self.limit_micro if self.limit_tokens is None else self.limit_tokens
-        assert limit is not None, "a constraint of the table"
+        if limit is None:
+            raise TypeError("A constraint of the table gives each budget one of the two limits.")
         return limit
 
 
