@@ -9,8 +9,9 @@ from django.utils.crypto import salted_hmac
 
 from actors.models import Actor
 from context.transcript import LogEntry, LogEntryType, Participant
+from events.payloads import TEXT_KINDS
 from files.models import File
-from files.selectors import TEXT_KINDS, find_short_texts, read_if_stored
+from files.selectors import find_short_texts, read_if_stored
 from llm.messages import Image
 from llm.tokens import estimate_tokens
 from tools.fence import fence_lines

@@ -19,8 +19,6 @@ logger = logging.getLogger(__name__)
 
 MAX_SHORT_CHARACTERS = 8_000
 """Characters of a text that a model gets with the file, without a call of a tool."""
-TEXT_KINDS = frozenset({FileKind.TEXT, FileKind.PDF, FileKind.DOCUMENT, FileKind.SLIDES, FileKind.SHEET})
-"""The kinds of files that have a text."""
 MAX_SEARCHED_FILES = 500
 """The newest files whose texts are searched, so that a search reads 25 million characters at most."""
 MAX_SEARCHED_CHARACTERS = 50_000

@@ -24,7 +24,7 @@ from yarl import URL
 from actors.models import Kind
 from chats.models import ChatActor, Message
 from common.sql_constant import SqlConstant
-from events.payloads import FileKind
+from events.payloads import TEXT_KINDS
 from tools.interface import NO_SUCH_TOOL
 from tools.registry import FIND_TOOLS, registry
 
@@ -79,7 +79,7 @@ def _has_text_from_outside(chat_id: UUID) -> bool:
     files = Message.objects.filter(
         chat_id=chat_id, type=SqlConstant("FILE_MESSAGE"), metadata__isnull=True, run_id=None
     )
-    files = files.filter(payload__kind__in=[kind for kind in FileKind if kind not in (FileKind.IMAGE, FileKind.OTHER)])
+    files = files.filter(payload__kind__in=sorted(TEXT_KINDS))
     return len(results.values("pk")[:1].union(files.values("pk")[:1], all=True)) > 0
 
 

@@ -16,11 +16,10 @@ from chats.addressing import is_addressed
 from chats.models import SPOKEN_TYPES, Chat, Message, VersionedRow
 from chats.permissions import ChatVerb, get_chat_for
 from common.clock import now
-from events.payloads import FileKind, MemoryScope
+from events.payloads import TEXT_KINDS, FileKind, MemoryScope
 from events.rows import ResponseMode
 from files.agent_tools import READ_FILE
 from files.models import File
-from files.selectors import TEXT_KINDS
 from llm.endpoints import build_keyless_endpoint, predict_model_choice
 from llm.messages import ModelRequest
 from llm.prices import can_see_images

@@ -3117,9 +3117,10 @@ export interface components {
          *     tokens, in tokens; those of the other unit are null.
          *
          *     `subject_id`: whose budget it is, null in rows that are older than this field; `needed_…`: the most that the call could have
-         *     used, with the shortest answer that is asked for; `left_…`: what was neither spent nor reserved, null in older rows; `ends_at`:
-         *     when the budget begins again, null for that of a run; `revision`: of the budget. `limit_…`, `spent_…` and `left_…` are null for
-         *     the budget of a person, because all participants read this, and not all may see the usage of others.
+         *     used, with the shortest answer that could be asked for, or, if such an answer was cut, with a whole one; `left_…`: what was
+         *     neither spent nor reserved, null in older rows; `ends_at`: when the budget begins again, null for that of a run; `revision`:
+         *     of the budget. `limit_…`, `spent_…` and `left_…` are null for the budget of a person, because all participants read this,
+         *     and not all may see the usage of others.
          *
          *     `unpriced_model`: the model whose price is not known, which is why a budget in dollars refused the call; then it has no amounts.
          *     `price_set_by`: who can set that price.
