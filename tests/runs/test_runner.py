@@ -122,6 +122,9 @@ def test_the_read_cursor_of_the_agent_includes_the_message_that_it_answered(envi
 
 
 def test_no_connection_is_checked_out_while_a_run_waits_for_a_model(environment):
+    # A new pool: a thread of an earlier test may have kept a connection of the old one.
+    connections.close_all()
+    getattr(connections["default"], "close_pool")()  # noqa: B009  # the stubs do not know it
     environment.model.script(text="late", first=30.0)
     environment.post("hello")
     environment.wait(lambda: environment.model.requests)
