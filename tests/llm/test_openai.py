@@ -302,6 +302,7 @@ def test_thinking_in_many_parts_is_kept_and_too_much_of_it_is_left_out_whole() -
         fields = stream.build_provider_fields("origin")
         assert fields is not None
         assert fields.calls == [{"id": "a"}]
+        stream.assembly.release()
         return stream.assembly.is_too_long, fields.message
 
     is_too_long, message = read_details(["word"] * 20_000)
