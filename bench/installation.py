@@ -36,7 +36,8 @@ class Installation:
 
 # The limits are far above the measured rates, but requests and runs are still counted.
 UNBOUNDED = dict.fromkeys(
-    [f"ATELIER_RATE_{name}" for name in ("REQUESTS", "POSTS", "WORKSPACE_POSTS", "ANONYMOUS", "CPU")], "100000,100000"
+    [f"ATELIER_RATE_{name}" for name in ("REQUESTS", "POSTS", "WORKSPACE_POSTS", "ANONYMOUS", "CPU", "ADDED_PEOPLE")],
+    "100000,100000",
 ) | dict.fromkeys(["RUNS_PER_WORKER", "RUNS_PER_WORKSPACE", "RUNS_PER_PERSON"], "1000")
 
 

@@ -164,7 +164,7 @@ async def measure(installation: Installation, chat: BenchChat, answers: int) -> 
                 await asyncio.sleep(8)
                 idle, began = installation.start_meter(), time.perf_counter()
                 await asyncio.sleep(5)
-                at_rest = idle.seconds("web") / (time.perf_counter() - began)
+                at_rest = idle.get_seconds("web") / (time.perf_counter() - began)
             requests.real.clear()
             requests.others.clear()
             requests.ends.clear()
