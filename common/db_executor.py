@@ -58,7 +58,7 @@ class SharedDatabaseExecutor(DatabaseExecutor):
         on_memory_error: Callable[[], None] | None = None,
     ) -> None:
         super().__init__(threads, name, on_memory_error=on_memory_error)
-        self._shared_threads = SharedThreads(threads, name, share=share)
+        self._shared_threads = SharedThreads(threads, name, share=share, pool=self._threads)
 
     async def _submit(self, work: Callable[[], T]) -> T:
         return await self._shared_threads.run(work)

@@ -108,12 +108,15 @@ class SharedSlots:
 class SharedThreads:
     """Threads that the tenants of a process share, for work that cannot be interrupted.
 
-    A thread counts for its tenant until its work has ended, also if the caller has been cancelled.
+    A thread counts for its tenant until its work has ended, also if the caller has been cancelled. `pool`: the threads, if they
+    exist already.
     """
 
-    def __init__(self, threads: int, name: str, *, share: int | None = None) -> None:
+    def __init__(
+        self, threads: int, name: str, *, share: int | None = None, pool: ThreadPoolExecutor | None = None
+    ) -> None:
         self.slots = SharedSlots(name, lambda: threads, share=share)
-        self._threads = ThreadPoolExecutor(threads, thread_name_prefix=name)
+        self._threads = pool or ThreadPoolExecutor(threads, thread_name_prefix=name)
 
     async def run(self, work: Callable[[], T]) -> T:
         """Return the result of `work`, which a thread runs when it is the turn of the current tenant."""
