@@ -35,7 +35,7 @@ run: ## set up what is missing, start everything, print the address
 	@exec $(PYTHON) launcher/bootstrap.py run
 
 operator: ## make somebody an operator of the running installation: make operator EMAIL=you@example.org
-	@$(BIN)/python -m launcher.manage make_operator "$(EMAIL)"
+	@$(BIN)/python -m launcher.manage make_operator $(if $(YES),--yes) "$(EMAIL)"
 
 reset-link: ## a link by which somebody sets a new password: make reset-link EMAIL=them@example.org
 	@$(BIN)/python -m launcher.manage reset_link $(EMAIL)

@@ -11,6 +11,8 @@ from actors.services.passwords import (
 from actors.services.people import (
     activate_person,
     deactivate_person,
+    find_account,
+    has_verified_email,
     make_superuser,
     resume_agent,
     set_access_level,
@@ -37,6 +39,8 @@ __all__ = [
     "end_viewing",
     "end_viewings_of",
     "enqueue_reset_link",
+    "find_account",
+    "has_verified_email",
     "make_superuser",
     "record_token_use",
     "resume_agent",

@@ -2,6 +2,7 @@
 
 from uuid import UUID
 
+from allauth.account.models import EmailAddress
 from django.contrib.auth.models import Group
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
@@ -120,20 +121,34 @@ def set_access_level(operator: Actor, person: Actor, *, level: str) -> None:
     _write_access_level(operator, person, level)
 
 
-@transaction.atomic
-def make_superuser(email: str) -> tuple[Actor, bool]:
-    """Make the person with this email a superuser, and return them and whether their account is new.
-
-    `manage.py make_operator` calls it, so no operator is asked. A new account has no password (see `create_reset_link`). Raises
-    `Invalid` if the text is no email address, or the account is closed.
-    """
+def find_account(email: str) -> Actor | None:
+    """Return the person with this email. Raises `Invalid` if their account is closed."""
     person = Actor.people.filter(email__iexact=email).first()
+    if person is not None and not person.is_active:
+        raise Invalid("The account with this email is closed. Another operator can open it in the admin.")
+    return person
+
+
+def has_verified_email(person: Actor) -> bool:
+    """Return whether the person has shown that they read the mails to their email."""
+    return bool(EmailAddress.objects.filter(user=person, email__iexact=person.email, verified=True).exists())
+
+
+@transaction.atomic
+def make_superuser(email: str, *, account_id: UUID | None) -> Actor:
+    """Make the person with this email a superuser, and return them.
+
+    `account_id`: their account, as `find_account` has returned it; None creates one. It has no password (see
+    `create_reset_link`). `manage.py make_operator` calls it, so no operator is asked. Raises `Invalid` if the text is no email
+    address, the account is closed, or the email now has another account.
+    """
+    person = find_account(email)
+    if (person.pk if person else None) != account_id:
+        raise Invalid("The account with this email has changed. Try again.")
     if person is not None:
-        if not person.is_active:
-            raise Invalid("The account with this email is closed. Another operator can open it in the admin.")
         if not person.is_superuser:
             _write_access_level(None, person, Level.SUPERUSER)
-        return person, False
+        return person
 
     try:
         validate_email(email)
@@ -142,7 +157,7 @@ def make_superuser(email: str) -> tuple[Actor, bool]:
     handle = find_free_handle(email.partition("@")[0], Actor.objects.filter(kind=Kind.HUMAN))
     person = Actor.people.create_superuser(email, None, handle=handle)
     audit.record(None, "person.level_set", object_id=person.id, level=Level.SUPERUSER)
-    return person, True
+    return person
 
 
 def _write_access_level(operator: Actor | None, person: Actor, level: str) -> None:

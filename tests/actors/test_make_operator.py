@@ -1,5 +1,6 @@
 """`manage.py make_operator`: the first operator is an account that exists, or a new one."""
 
+import sys
 from io import StringIO
 
 import pytest
@@ -8,6 +9,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 
 from actors.models import Actor
+from actors.services.passwords import set_verified_email
 from events.models import AuditRecord
 from tests.api.client import APP, Api
 from tests.people import make_team
@@ -16,10 +18,21 @@ pytestmark = pytest.mark.django_db
 EMAIL, PASSWORD = "dora@example.org", "a long enough password"
 
 
-def make_operator(email):
+class Terminal(StringIO):
+    def isatty(self):
+        return True
+
+
+def make_operator(email, *options):
     output = StringIO()
-    call_command("make_operator", email, stdout=output)
+    call_command("make_operator", email, *options, stdout=output)
     return output.getvalue()
+
+
+def sign_up():
+    body = {"email": EMAIL, "password": PASSWORD, "name": "Dora"}
+    assert Api()("POST", f"{APP}/auth/signup", body).status_code == 200
+    return Actor.people.get()
 
 
 def opens_admin(email, password):
@@ -28,16 +41,39 @@ def opens_admin(email, password):
     return session.client.get("/admin/").status_code == 200
 
 
-def test_who_has_signed_up_is_promoted_and_keeps_their_password():
-    body = {"email": EMAIL, "password": PASSWORD, "name": "Dora"}
-    assert Api()("POST", f"{APP}/auth/signup", body).status_code == 200
+@pytest.mark.parametrize(("options", "answer"), [((), "y\n"), ((), " YES\n"), (("--yes",), None)])
+def test_who_has_signed_up_is_promoted_after_a_confirmation_and_keeps_their_password(monkeypatch, options, answer):
+    sign_up()
     assert not opens_admin(EMAIL, PASSWORD)
-    printed = make_operator("Dora@Example.org")
-    assert printed.startswith("Dora (@dora, signed up 20")
+    monkeypatch.setattr(sys, "stdin", StringIO() if answer is None else Terminal(answer))
+    printed = make_operator("Dora@Example.org", *options)
+    assert "Dora (@dora) is an operator now." in printed
     assert "reset-password" not in printed
     assert opens_admin(EMAIL, PASSWORD)
     assert Actor.people.get().is_superuser
     assert AuditRecord.objects.get(action="person.level_set").facts == {"level": "superuser"}
+
+
+@pytest.mark.parametrize("stdin", [Terminal("n\n"), Terminal("\n"), Terminal(""), StringIO("y\n")])
+def test_without_a_confirmation_an_account_is_shown_and_not_changed(monkeypatch, capsys, stdin):
+    sign_up()
+    before = Actor.objects.values().get()
+    monkeypatch.setattr(sys, "stdin", stdin)
+    with pytest.raises(CommandError, match="Nothing was changed") as refused:
+        call_command("make_operator", EMAIL)
+    assert refused.value.returncode == 1
+    printed = capsys.readouterr().out
+    assert "Dora (@dora)" in printed
+    assert f"{EMAIL} (NOT verified" in printed
+    assert f"{before['created_at']:%Y-%m-%d %H:%M}" in printed
+    assert ("[y/N]" in printed) == stdin.isatty()
+    assert Actor.objects.values().get() == before
+    assert not AuditRecord.objects.filter(action="person.level_set").exists()
+
+
+def test_a_verified_address_is_shown_as_such():
+    set_verified_email(sign_up())
+    assert f"{EMAIL} (verified)" in make_operator(EMAIL, "--yes")
 
 
 def test_without_an_account_one_is_created_with_a_link_for_its_password(settings):

@@ -314,8 +314,8 @@ def test_a_waiting_connection_is_served_after_the_web_process_was_killed(stack: 
 
 
 def test_make_operator_works_without_a_terminal_and_fails_loudly() -> None:
-    def make_operator(email: str, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
-        command = ["make", "operator", f"EMAIL={email}"]
+    def make_operator(email: str, environment: dict[str, str], *more: str) -> subprocess.CompletedProcess[str]:
+        command = ["make", "operator", f"EMAIL={email}", *more]
         return subprocess.run(
             command, env=environment, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
         )
@@ -326,6 +326,13 @@ def test_make_operator_works_without_a_terminal_and_fails_loudly() -> None:
         assert f"http://localhost:{stack.port}/reset-password/" in made.stdout
         again = make_operator("op@example.org", stack.environment)
         assert (again.returncode, "is an operator now" in again.stdout) == (0, True)
+        dora = Integrator(stack, "Dora")
+        dora.http.close()
+        asked = make_operator(dora.email, stack.environment)
+        assert asked.returncode
+        assert ("--yes" in asked.stderr, "is an operator now" in asked.stdout) == (True, False)
+        promoted = make_operator(dora.email, stack.environment, "YES=1")
+        assert (promoted.returncode, "is an operator now" in promoted.stdout) == (0, True)
         refused = [make_operator(email, stack.environment) for email in ("", "no address")]
         assert all(answer.returncode and "not an email address" in answer.stderr for answer in refused)
         environment = stack.environment
