@@ -12,7 +12,7 @@ from actors.models import Actor
 from actors.services.passwords import set_verified_email
 from events.models import AuditRecord
 from tests.api.client import APP, Api
-from tests.people import make_team
+from tests.people import make_person, make_team
 
 pytestmark = pytest.mark.django_db
 EMAIL, PASSWORD = "dora@example.org", "a long enough password"
@@ -74,6 +74,20 @@ def test_without_a_confirmation_an_account_is_shown_and_not_changed(monkeypatch,
 def test_a_verified_address_is_shown_as_such():
     set_verified_email(sign_up())
     assert f"{EMAIL} (verified)" in make_operator(EMAIL, "--yes")
+
+
+def test_an_account_that_took_the_address_during_the_question_is_not_promoted(monkeypatch):
+    class Changing(Terminal):
+        def readline(self):
+            Actor.people.update(email="old@example.org")
+            Actor.people.filter(pk=make_person("Mallory").pk).update(email=EMAIL)
+            return "y\n"
+
+    sign_up()
+    monkeypatch.setattr(sys, "stdin", Changing())
+    with pytest.raises(CommandError, match="has changed"):
+        make_operator(EMAIL)
+    assert not Actor.people.filter(Q(is_staff=True) | Q(is_superuser=True)).exists()
 
 
 def test_without_an_account_one_is_created_with_a_link_for_its_password(settings):
