@@ -30,8 +30,8 @@ def test_a_pinned_message_is_seen_by_all_and_opened_from_the_list(people, model:
 
     # Alice pins by the toolbar of the message, and Bob sees it at once: a line, a mark, and the number in the header.
     message = find_message(alice, "The garage code is 4711.")
+    expect(alice.page.get_by_text("No agent will answer.")).to_be_visible()  # the log moves when the composer says this
     message.hover()
-    alice.page.wait_for_timeout(800)  # the log moves when the notice of the composer appears
     with alice.page.expect_response(lambda answer: answer.url.endswith("/pin")) as pinned:
         message.get_by_role("button", name="Pin", exact=True).click()
     assert pinned.value.ok, pinned.value.text()

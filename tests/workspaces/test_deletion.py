@@ -772,3 +772,8 @@ def test_an_original_that_was_published_elsewhere_keeps_its_row(team):
     purge(team.workspace)
     theirs.refresh_from_db()
     assert (theirs.taken_down_at, theirs.status, theirs.current_spec is None) == (None, "ready", False)
+
+
+def test_the_days_in_which_a_deletion_can_be_undone_are_told_with_the_signed_in_person(team, settings):
+    settings.WORKSPACE_PURGE_DAYS = 3
+    assert client_for(team, "alice").ok("GET", "me")["workspace_purge_days"] == 3

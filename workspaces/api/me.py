@@ -1,5 +1,6 @@
 """The signed-in person and their workspaces."""
 
+from django.conf import settings
 from django.db.models.functions import Now
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
@@ -16,7 +17,7 @@ from workspaces.rows import build_workspace_row
 
 class MeRow(Row):
     """The signed-in person and their workspaces. `new_email` is a new email that is not confirmed yet. `viewing`: an operator views
-    as this person, and can change nothing."""
+    as this person, and can change nothing. `workspace_purge_days`: the days in which the deletion of a workspace can be undone."""
 
     actor: ActorRow
     email: str
@@ -24,6 +25,7 @@ class MeRow(Row):
     language: Language | None
     workspaces: list[WorkspaceRow]
     viewing: ViewingRow | None
+    workspace_purge_days: int
 
 
 class ProfileBody(Body):
@@ -44,6 +46,7 @@ def _build_me_row(request: Request) -> MeRow:
         language=person.language or None,
         workspaces=[build_workspace_row(workspace) for workspace in workspaces],
         viewing=request.auth.to_row() if isinstance(request.auth, Viewing) else None,
+        workspace_purge_days=settings.WORKSPACE_PURGE_DAYS,
     )
 
 

@@ -4490,7 +4490,7 @@ export interface components {
         };
         /**
          * @description The signed-in person and their workspaces. `new_email` is a new email that is not confirmed yet. `viewing`: an operator views
-         *     as this person, and can change nothing.
+         *     as this person, and can change nothing. `workspace_purge_days`: the days in which the deletion of a workspace can be undone.
          */
         MeRow: {
             actor: components["schemas"]["ActorRow"];
@@ -4498,6 +4498,7 @@ export interface components {
             language: ("en" | "zh-hant" | "zh-hans") | null;
             new_email: string | null;
             viewing: components["schemas"]["ViewingRow"] | null;
+            workspace_purge_days: number;
             workspaces: components["schemas"]["WorkspaceRow"][];
         };
         /** @description A member of a workspace. */

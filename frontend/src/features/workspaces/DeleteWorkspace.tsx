@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import { ApiError, deleteWorkspace, keys, type WorkspaceRow } from '@/api'
+import { ApiError, deleteWorkspace, keys, useMe, type WorkspaceRow } from '@/api'
 import { useAsyncAction } from '@/lib/asyncAction'
 import { cx } from '@/lib/cx'
 import { getErrorText } from '@/lib/errors'
@@ -23,22 +23,29 @@ interface DeleteWorkspaceProps {
 /** The section with the button that deletes the workspace. */
 export function DeleteWorkspace(props: DeleteWorkspaceProps) {
   const { t } = useTexts()
+  const days = useMe().data?.workspace_purge_days ?? 0
   const [isOpen, setOpen] = useState(false)
   return (
     <section className={blocks.sec}>
       <h2 className={blocks.h}>{t('deleteWorkspace')}</h2>
       <div className={cx(blocks.b, 'row spread wrap')}>
-        <p className="muted sm">{t('deleteWorkspace.lead')}</p>
+        <p className="muted sm">{t('deleteWorkspace.lead', { count: days })}</p>
         <Button tone="bad" onClick={() => setOpen(true)}>
           {t('deleteWorkspace.dots')}
         </Button>
       </div>
-      {isOpen ? <DeletionDialog {...props} onClose={() => setOpen(false)} /> : null}
+      {isOpen ? <DeletionDialog {...props} days={days} onClose={() => setOpen(false)} /> : null}
     </section>
   )
 }
 
-function DeletionDialog({ workspace, onDeleted, onGo, onClose }: DeleteWorkspaceProps & { onClose(): void }) {
+interface DeletionDialogProps extends DeleteWorkspaceProps {
+  /** Days in which the deletion can be undone. */
+  days: number
+  onClose(): void
+}
+
+function DeletionDialog({ workspace, days, onDeleted, onGo, onClose }: DeletionDialogProps) {
   const { t } = useTexts()
   const client = useQueryClient()
   const { busy, error, run } = useAsyncAction()
@@ -61,7 +68,7 @@ function DeletionDialog({ workspace, onDeleted, onGo, onClose }: DeleteWorkspace
       open
       onOpenChange={onClose}
       title={t('deleteWorkspace.title', { workspace: workspace.name })}
-      description={t('deleteWorkspace.effects')}
+      description={t('deleteWorkspace.effects', { count: days })}
     >
       <form className="col gap" onSubmit={submit}>
         <TextField

@@ -199,12 +199,16 @@ const screens = {
   leaveTitle: 'Leave {{workspace}}?',
   leaveEffects: 'You leave all its chats at once. What you wrote stays. An editor can invite you again.',
   deleteWorkspace: 'Delete workspace',
-  'deleteWorkspace.lead':
-    'Its chats, agents and files are deleted for everyone. Its editors can restore it for some days.',
+  'deleteWorkspace.lead_one':
+    'Its chats, agents and files are deleted for everyone. Its editors can restore it for {{count}} day.',
+  'deleteWorkspace.lead_other':
+    'Its chats, agents and files are deleted for everyone. Its editors can restore it for {{count}} days.',
   'deleteWorkspace.dots': 'Delete this workspace…',
   'deleteWorkspace.title': 'Delete {{workspace}}?',
-  'deleteWorkspace.effects':
-    'Everyone loses it at once, and its runs stop. Its editors are notified and can restore it for some days, from the list of workspaces. Then its chats, agents, files and keys are deleted for good.',
+  'deleteWorkspace.effects_one':
+    'Everyone loses it at once, and its runs stop. Its editors are notified and can restore it for {{count}} day, from the list of workspaces. Then its chats, agents, files and keys are deleted for good.',
+  'deleteWorkspace.effects_other':
+    'Everyone loses it at once, and its runs stop. Its editors are notified and can restore it for {{count}} days, from the list of workspaces. Then its chats, agents, files and keys are deleted for good.',
   'deleteWorkspace.password': 'Your password',
   'deleteWorkspace.typePassword': 'Type your password',
   'deleteWorkspace.do': 'Delete {{workspace}}',

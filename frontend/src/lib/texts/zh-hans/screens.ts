@@ -199,11 +199,16 @@ const screens: Record<keyof typeof en, string> = {
   leaveTitle: '离开{{workspace}}？',
   leaveEffects: '你会立即离开所有聊天室。你写过的内容会保留，编辑者可以再次邀请你。',
   deleteWorkspace: '删除工作区',
-  'deleteWorkspace.lead': '所有人的聊天室、Agent 与文件都会删除。编辑者可在几天内恢复。',
+  'deleteWorkspace.lead_one':
+    '所有人的聊天室、Agent 与文件都会删除。编辑者可在 {{count}} 天内恢复。',
+  'deleteWorkspace.lead_other':
+    '所有人的聊天室、Agent 与文件都会删除。编辑者可在 {{count}} 天内恢复。',
   'deleteWorkspace.dots': '删除此工作区…',
   'deleteWorkspace.title': '删除{{workspace}}？',
-  'deleteWorkspace.effects':
-    '所有成员会立即失去它，运行会停止。编辑者会收到通知，几天内可在工作区列表中恢复；之后聊天室、Agent、文件与密钥都会永久删除。',
+  'deleteWorkspace.effects_one':
+    '所有成员会立即失去它，运行会停止。编辑者会收到通知，{{count}} 天内可在工作区列表中恢复；之后聊天室、Agent、文件与密钥都会永久删除。',
+  'deleteWorkspace.effects_other':
+    '所有成员会立即失去它，运行会停止。编辑者会收到通知，{{count}} 天内可在工作区列表中恢复；之后聊天室、Agent、文件与密钥都会永久删除。',
   'deleteWorkspace.password': '你的密码',
   'deleteWorkspace.typePassword': '请输入密码',
   'deleteWorkspace.do': '删除{{workspace}}',

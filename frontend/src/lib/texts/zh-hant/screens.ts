@@ -199,11 +199,16 @@ const screens: Record<keyof typeof en, string> = {
   leaveTitle: '離開{{workspace}}？',
   leaveEffects: '你會立即離開所有聊天室。你寫過的內容會保留，編輯者可以再次邀請你。',
   deleteWorkspace: '刪除工作區',
-  'deleteWorkspace.lead': '所有人的聊天室、Agent 與檔案都會刪除。編輯者可在幾天內還原。',
+  'deleteWorkspace.lead_one':
+    '所有人的聊天室、Agent 與檔案都會刪除。編輯者可在 {{count}} 天內還原。',
+  'deleteWorkspace.lead_other':
+    '所有人的聊天室、Agent 與檔案都會刪除。編輯者可在 {{count}} 天內還原。',
   'deleteWorkspace.dots': '刪除此工作區…',
   'deleteWorkspace.title': '刪除{{workspace}}？',
-  'deleteWorkspace.effects':
-    '所有成員會立即失去它，執行會停止。編輯者會收到通知，幾天內可在工作區清單中還原；之後聊天室、Agent、檔案與金鑰都會永久刪除。',
+  'deleteWorkspace.effects_one':
+    '所有成員會立即失去它，執行會停止。編輯者會收到通知，{{count}} 天內可在工作區清單中還原；之後聊天室、Agent、檔案與金鑰都會永久刪除。',
+  'deleteWorkspace.effects_other':
+    '所有成員會立即失去它，執行會停止。編輯者會收到通知，{{count}} 天內可在工作區清單中還原；之後聊天室、Agent、檔案與金鑰都會永久刪除。',
   'deleteWorkspace.password': '你的密碼',
   'deleteWorkspace.typePassword': '請輸入密碼',
   'deleteWorkspace.do': '刪除{{workspace}}',
