@@ -245,3 +245,12 @@ def find_answering_spec(agent: Actor, chat_id: UUID) -> tuple[AgentSpec, Stamp] 
         spec = agent.current_spec
         return spec, Stamp(spec_id=spec.id, version=spec.number)
     return None
+
+
+def find_answering_specs(agents: Iterable[Actor], chat_id: UUID) -> dict[UUID, AgentSpec]:
+    """Return the specs that answer in this chat, by agent, with their tools. Makes three queries, however many agents they are."""
+    spec_ids = {agent.id: agent.current_spec_id for agent in agents}
+    drafts = Draft.objects.filter(chat=chat_id, agent__in=spec_ids, ended_at=None, applied__isnull=False)
+    spec_ids |= dict(drafts.values_list("agent", "applied"))
+    specs = AgentSpec.objects.filter(pk__in=[id for id in spec_ids.values() if id])
+    return {spec.agent_id: spec for spec in specs.prefetch_related(build_tools_prefetch())}

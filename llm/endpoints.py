@@ -5,6 +5,7 @@ then the model of the workspace, of the operator, and the demo model.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Self
 from uuid import UUID
 
 from django.conf import settings
@@ -46,6 +47,11 @@ class StoredSettings:
         self._workspace = workspace
         self._person = person
         self._is_reader = is_reader
+
+    @classmethod
+    def of_writer(cls, workspace: Workspace, person: Actor | None) -> Self:
+        """Return the settings for a person who writes in a chat, and so reads it."""
+        return cls(workspace, person, lambda: True)
 
     @cached_property
     def policy(self) -> LLMPolicy:
@@ -173,11 +179,12 @@ def find_usable_model(
     return model if is_known else ""
 
 
-def predict_model_choice(workspace: Workspace, agent: Actor, model: str, person: Actor | None) -> ModelChoice | None:
+def predict_model_choice(
+    workspace: Workspace, agent: Actor, model: str, person: Actor | None, *, stored: StoredSettings | None = None
+) -> ModelChoice | None:
     """Return the model that answers if the agent's spec names `model` and a message of this person wakes it; null if the run fails
-    for want of a model. No key is decrypted."""
-    # A person who writes in a chat reads it.
-    stored = StoredSettings(workspace, person, lambda: True)
+    for want of a model. No key is decrypted. `stored`: the settings of the person, if they are read for several agents."""
+    stored = stored or StoredSettings.of_writer(workspace, person)
     try:
         # A public agent answers with the default model if the workspace cannot use the model of its spec.
         named = find_usable_model(workspace, model, person, stored=stored) if agent.is_public else model

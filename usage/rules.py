@@ -13,7 +13,7 @@ from django.db.models.functions import JSONObject
 from actors.models import Actor
 from common.ids import new_id
 from events.payloads import BudgetPeriod, BudgetScope
-from llm.endpoints import build_keyless_endpoint, predict_model_choice
+from llm.endpoints import StoredSettings, build_keyless_endpoint, predict_model_choice
 from llm.prices import is_free, is_price_known, reports_cost
 from llm.protocol import Endpoint, SetPrice
 from usage.models import Budget, ModelPrice, Payer, TokenFactor
@@ -76,11 +76,17 @@ def resolve_model(endpoint: Endpoint, name: str, owner: UsageOwner, rules: Mappi
 
 
 def predict_model(
-    workspace: Workspace, agent: Actor, model: str, person: Actor | None, rules: Mapping[str, Any]
+    workspace: Workspace,
+    agent: Actor,
+    model: str,
+    person: Actor | None,
+    rules: Mapping[str, Any],
+    *,
+    stored: StoredSettings | None = None,
 ) -> ResolvedModel | None:
     """Return the model that answers if the agent's spec names `model` and a message of this person wakes it; null if the run fails
-    before it reaches a budget. No key is decrypted."""
-    choice = predict_model_choice(workspace, agent, model, person)
+    before it reaches a budget. No key is decrypted. `stored`: see `predict_model_choice`."""
+    choice = predict_model_choice(workspace, agent, model, person, stored=stored)
     if choice is None:
         return None
     owner = UsageOwner(workspace.id, person.id if person else None, tree_id=new_id(), agent_id=agent.id)

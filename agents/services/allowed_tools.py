@@ -99,6 +99,13 @@ def get_run_tools(
     return configured
 
 
+def has_reading_tool(content: SpecContent, name: str, policies: Mapping[str, Policy]) -> bool:
+    """Return whether a run of this spec has a system tool that only reads, which is refused to no author of a draft. `policies`:
+    those of the workspace. Makes no query."""
+    uses = [use for use in content.tools if use.tool == name]
+    return bool(configure_tools(uses, get_tools(None, [name]), policies))
+
+
 def find_sub_agents(agent: Actor, handles: Sequence[str]) -> list[Actor]:
     """Return the agents that this one may give tasks to by `delegate`, in order: those that come with the release, and agents of
     its own workspace that accept tasks. Of two with the same handle, the one that comes with the release is returned."""

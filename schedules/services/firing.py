@@ -26,7 +26,7 @@ from schedules.expressions import find_last_time, iterate_times
 from schedules.hooks import schedule_failed, schedule_paused
 from schedules.models import Schedule, ScheduledTime
 from waking.services.by_hand import get_wakeable_participant, prepare_wake
-from waking.services.wake import find_budget_refusals
+from waking.services.wake import find_budget_refusal
 
 logger = logging.getLogger(__name__)
 
@@ -149,7 +149,7 @@ def _find_pause_reason(chat: Chat, schedule: Schedule) -> PauseReason | None:
     if agent.runs_outside:
         return None  # its program asks no model
     # For a model without a known price the run fails, and the chat says why: no time will come at which it would answer.
-    reason = find_budget_refusals(chat, schedule.owner, [agent]).get(agent.id)
+    reason = find_budget_refusal(chat, schedule.owner, agent)
     return PauseReason.BUDGET_USED_UP if reason == "budget_used_up" else None
 
 

@@ -347,7 +347,7 @@ def test_the_preview_of_many_agents_with_a_budget_reads_them_together(priced, dj
     names = [f"agent{number}" for number in range(6)]
     for name in names:
         priced.add_agent(name.title(), handle=name)
-    with django_assert_max_num_queries(9 + 2 * len(names)):
+    with django_assert_max_num_queries(13):
         effects = preview_wakes(priced.team.alice, priced.team.chat.id, text=" ".join(f"@{name}" for name in names))
     assert [effect.reason for effect in effects] == ["budget_used_up"] * len(names)
     assert Actor.objects.filter(pk__in=[effect.agent_id for effect in effects]).count() == len(names)

@@ -16,6 +16,7 @@ from runs.models import Run
 from runs.services import claims
 from tests.concurrency import ConcurrentTransaction
 from tests.factories.files import FileFactory
+from tests.factories.usage import BudgetFactory
 from waking.services import limits, wake
 from waking.services.limits import MAX_AGENT_HOPS, MAX_WAKES_OF_PAIR, MAX_WAKES_OF_PAIR_IN_DAY
 from waking.services.wake import preview_wakes
@@ -206,6 +207,27 @@ def test_the_wake_preview_takes_a_fixed_number_of_queries(crowd, django_assert_n
         text = "@robin @scribe @agent0 @agent1 @agent2"
         preview_ids = preview_wakes(crowd.team.alice, crowd.team.chat.id, text=text)
     assert len(preview_ids) == 5
+
+
+def test_the_wake_preview_with_files_and_a_budget_takes_the_same_queries_for_two_agents_and_for_many(crowd):
+    team = crowd.team
+    BudgetFactory.create(workspace=team.workspace, limit_micro=None, limit_tokens=1)
+    handles = [f"agent{number}" for number in range(6)]
+    for handle in handles:
+        crowd.add_agent(handle.title(), handle=handle)
+    files = [
+        FileFactory.create(chat=team.chat, uploaded_by=team.alice, posted_at=None, kind=kind)
+        for kind in ("text", "image")
+    ]
+    found = []
+
+    def count(handles):
+        text, ids = " ".join(f"@{handle}" for handle in handles), [file.id for file in files]
+        return count_queries(lambda: found.append(preview_wakes(team.alice, team.chat.id, text=text, file_ids=ids)))
+
+    assert count(handles[:2]) == count(handles) <= 16
+    assert [len(effects) for effects in found] == [2, 6]
+    assert {(effect.reason, effect.unreadable) for effect in found[1]} == {("budget_used_up", ("images",))}
 
 
 def test_a_posted_message_and_its_runs_are_one_transaction(environment, monkeypatch):

@@ -1,6 +1,6 @@
 """Find the agents that a message wakes, when it is posted and, as a preview for the composer, before that."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 from uuid import UUID
@@ -8,9 +8,9 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef
 
 from actors.models import Actor, AgentStatus
-from agents.models import AgentSpec, AgentToolConfig, Draft
-from agents.selectors import find_answering_spec
-from agents.services.allowed_tools import get_run_tools
+from agents.models import AgentSpec, AgentToolConfig
+from agents.selectors import find_answering_specs
+from agents.services.allowed_tools import has_reading_tool
 from chats import services as chats
 from chats.addressing import is_addressed
 from chats.models import SPOKEN_TYPES, Chat, Message, VersionedRow
@@ -20,7 +20,7 @@ from events.payloads import TEXT_KINDS, FileKind, MemoryScope
 from events.rows import ResponseMode
 from files.agent_tools import READ_FILE
 from files.models import File
-from llm.endpoints import build_keyless_endpoint, predict_model_choice
+from llm.endpoints import StoredSettings, build_keyless_endpoint, predict_model_choice
 from llm.messages import ModelRequest
 from llm.prices import can_see_images
 from runs.hooks import agents_woken_outside
@@ -28,8 +28,9 @@ from runs.models import Run, RunState, Step, build_concurrency_key
 from runs.prepared_queries import AGENTS_OF_CHAT
 from runs.runtime.answered_messages import find_wake_cause
 from runs.runtime.dispatch import dispatch_run
+from tools.selectors import get_policies
 from usage.owners import Amounts, ResolvedModel
-from usage.rules import predict_model, read_rules
+from usage.rules import NO_RULES, predict_model, read_rules
 from usage.selectors import compute_free_amounts
 from usage.services.reservations import estimate_max_usage, shorten_answer
 from waking.acknowledgements import is_acknowledgement
@@ -117,36 +118,52 @@ def preview_wakes(
     addressed = _find_addressed_agents(chat, actor, mentioned, replied_message, agent_hops, is_from_run=is_from_run)
     reached = [(agent.id, memory_scope) for agent, memory_scope, refusal in addressed if refusal is None]
     active = _find_effects_on_active_runs(chat, reached)
-    waking = [agent for agent, _, refusal in addressed if refusal is None and agent.id not in active]
-    waking = [agent for agent in waking if not agent.runs_outside]
-    budget_refusals = find_budget_refusals(chat, actor, waking) if waking else {}
+    # What the program of an outside agent reads is not known, and no budget limits it.
+    running_here = [agent for agent, _, refusal in addressed if refusal is None and not agent.runs_outside]
+    waking = [agent for agent in running_here if agent.id not in active]
+    rules = read_rules(chat.workspace_id) if waking else NO_RULES
     kinds = set(File.objects.filter(pk__in=file_ids, uploaded_by=actor).values_list("kind", flat=True))
-    effects: list[WakeEffect] = []
-    for agent, _, refusal in addressed:
-        reason: RefusalReason | None = refusal or budget_refusals.get(agent.id)
-        effect: Effect = "refused" if refusal else active.get(agent.id, "wakes")
-        unreadable = _find_unreadable(chat, agent, actor, kinds) if kinds and not refusal else ()
-        effects.append(WakeEffect(agent.id, effect, reason, unreadable))
-    return effects
+    specs = find_answering_specs(running_here, chat.id) if kinds or rules["budgets"] else {}
+    person = actor if actor.is_human else None
+    stored = StoredSettings.of_writer(chat.workspace, person)
+    budget_refusals = _find_budget_refusals(chat, person, waking, specs, rules, stored)
+    unreadable = _find_unreadable(chat, person, running_here, specs, kinds, stored) if kinds else {}
+    return [
+        WakeEffect(
+            agent.id,
+            "refused" if refusal else active.get(agent.id, "wakes"),
+            refusal or budget_refusals.get(agent.id),
+            unreadable.get(agent.id, ()),
+        )
+        for agent, _, refusal in addressed
+    ]
 
 
-def _find_unreadable(chat: Chat, agent: Actor, author: Actor, kinds: Collection[str]) -> tuple[Unreadable, ...]:
-    """Return what the agent cannot read of files of these kinds. What the program of an outside agent reads is not known."""
-    found = None if agent.runs_outside else find_answering_spec(agent, chat.id)
-    if found is None:
-        return ()
-    spec = found[0]
-    unreadable: list[Unreadable] = []
-    if TEXT_KINDS.intersection(kinds) and READ_FILE not in get_run_tools(
-        agent, spec, spec.content(), chat.workspace_id
-    ):
-        unreadable.append("files")
-    if FileKind.IMAGE in kinds:
-        person = author if author.is_human else None
-        choice = predict_model_choice(chat.workspace, agent, spec.model, person)
-        if choice is not None and not can_see_images(build_keyless_endpoint(choice), choice.model):
-            unreadable.append("images")
-    return tuple(unreadable)
+def _find_unreadable(
+    chat: Chat,
+    person: Actor | None,
+    agents: Sequence[Actor],
+    specs: Mapping[UUID, AgentSpec],
+    kinds: Collection[str],
+    stored: StoredSettings,
+) -> dict[UUID, tuple[Unreadable, ...]]:
+    """Return what each agent cannot read of files of these kinds. `specs`: those that answer. `stored`: of the person
+    who writes."""
+    has_texts = bool(TEXT_KINDS.intersection(kinds))
+    policies = get_policies(chat.workspace_id) if has_texts else {}
+    found: dict[UUID, tuple[Unreadable, ...]] = {}
+    for agent in agents:
+        if (spec := specs.get(agent.id)) is None:
+            continue
+        unreadable: list[Unreadable] = []
+        if has_texts and not has_reading_tool(spec.content(), READ_FILE, policies):
+            unreadable.append("files")
+        if FileKind.IMAGE in kinds:
+            choice = predict_model_choice(chat.workspace, agent, spec.model, person, stored=stored)
+            if choice is not None and not can_see_images(build_keyless_endpoint(choice), choice.model):
+                unreadable.append("images")
+        found[agent.id] = tuple(unreadable)
+    return found
 
 
 def _find_effects_on_active_runs(chat: Chat, agents: Sequence[tuple[UUID, MemoryScope]]) -> dict[UUID, Effect]:
@@ -222,26 +239,41 @@ def find_reason_not_to_wake(agent: Actor) -> RefusalReason | None:
     return "suspended" if agent.status != AgentStatus.READY else None
 
 
-def find_budget_refusals(chat: Chat, author: Actor, agents: Sequence[Actor]) -> dict[UUID, BudgetRefusalReason]:
-    """Return the agents whose next request for the author is refused by a budget, however short the request and its answer are, and
-    why: too little is left, or the price of the model is not known.
+def find_budget_refusal(chat: Chat, author: Actor, agent: Actor) -> BudgetRefusalReason | None:
+    """Return why a budget refuses the next request of the agent for the author, however short the request and its answer are: too
+    little is left, or the price of the model is not known. Null if none does.
 
     It is only a preview: nothing is reserved.
     """
     rules = read_rules(chat.workspace_id)
     if not rules["budgets"]:
-        return {}
-    production = AgentSpec.objects.filter(pk__in=[agent.current_spec_id for agent in agents if agent.current_spec_id])
-    specs = {spec.agent_id: spec for spec in production}
-    drafts = Draft.objects.filter(chat=chat, agent__in=agents, ended_at=None, applied__isnull=False)
-    specs |= {draft.agent_id: draft.applied for draft in drafts.select_related("applied") if draft.applied}
+        return None
+    specs = find_answering_specs([agent], chat.id)
     person = author if author.is_human else None
+    stored = StoredSettings.of_writer(chat.workspace, person)
+    return _find_budget_refusals(chat, person, [agent], specs, rules, stored).get(agent.id)
+
+
+def _find_budget_refusals(
+    chat: Chat,
+    person: Actor | None,
+    agents: Sequence[Actor],
+    specs: Mapping[UUID, AgentSpec],
+    rules: Mapping[str, Any],
+    stored: StoredSettings,
+) -> dict[UUID, BudgetRefusalReason]:
+    """Return the agents whose next request a budget refuses, and why (`find_budget_refusal`). `specs`: those that answer. `stored`:
+    of the person who writes."""
+    if not rules["budgets"]:
+        return {}
     models: dict[UUID, ResolvedModel] = {}
     needed: dict[UUID, Amounts] = {}
     for agent in agents:
         spec = specs.get(agent.id)
-        model = predict_model(chat.workspace, agent, spec.model, person, rules) if spec is not None else None
-        if spec is None or model is None:
+        if spec is None:
+            continue
+        model = predict_model(chat.workspace, agent, spec.model, person, rules, stored=stored)
+        if model is None:
             continue
         models[agent.id] = model
         shortest = shorten_answer(model, ModelRequest(model.name, [], parameters=spec.parameters))
