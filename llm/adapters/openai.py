@@ -37,9 +37,30 @@ SECONDS_AFTER_DONE = 0.1
 MAX_ERROR_BODY = 64 * 1024
 _OWN_FIELDS = frozenset({"model", "messages", "tools", "stream", "stream_options", "n"})
 
-_without_usage: set[str] = set()
+MAX_LEARNT = 1024
+"""Servers or models of which a property is kept. Tenants choose their names; one that is forgotten is learnt again."""
+
+
+class LearntNames:
+    """The names of servers or models that have shown a property, at most `MAX_LEARNT`: those that were added last."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, None] = {}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._names
+
+    def add(self, name: str) -> None:
+        """Add a name as the last one."""
+        self._names.pop(name, None)
+        self._names[name] = None
+        if len(self._names) > MAX_LEARNT:
+            del self._names[next(iter(self._names))]
+
+
+_without_usage = LearntNames()
 """Base URLs of servers that refused `stream_options`."""
-_requiring_thinking: set[str] = set()
+_requiring_thinking = LearntNames()
 """The models (`build_origin`) that send their thinking, or refused an assistant message with calls and without thinking."""
 
 
