@@ -58,6 +58,7 @@ class _CallBuilder:
     parts: list[str] = field(default_factory=list)
     ends_with_brace: bool = False
     is_named_again: bool = False
+    is_id_repeated: bool = False
     parse_attempts: int = 0
     fields: dict[str, Any] = field(default_factory=dict)
 
@@ -76,6 +77,22 @@ class _CallBuilder:
             json.loads("".join(self.parts))
         except (ValueError, RecursionError):
             return False
+        return True
+
+    def may_continue_with(self, part: str) -> bool:
+        """Return whether this part may be the next one of the arguments. An object begins within others only at some places."""
+        if not part.lstrip().startswith("{") or self.parse_attempts >= MAX_PARSE_ATTEMPTS:
+            return True
+        self.parse_attempts += 1
+        text = "".join([*self.parts, part]).rstrip()
+        try:
+            json.loads(text)
+        except json.JSONDecodeError as error:
+            # Before the end of the text, other errors are also those of arguments that are not complete yet.
+            is_misplaced = error.msg.endswith("delimiter") or error.msg.startswith("Expecting property name")
+            return not is_misplaced or error.pos >= len(text)
+        except RecursionError:
+            return True
         return True
 
 
@@ -183,7 +200,7 @@ class Assembly:
         beyond the maximum.
 
         Neither the index nor the id is reliable: some servers send index 0 for every call, no index, empty or repeated ids, or a
-        new id in each delta. So a delta without a name continues a call of its index, whatever its id is.
+        new id in each delta. So a delta without a name continues a call of its index: the one with its id, if there is one.
         """
         same_index = [
             position
@@ -196,6 +213,7 @@ class Assembly:
             position = same_id[-1] if provider_id and same_id else same_index[-1]
             builder = self._call_builders[position]
             if not _begins_next_call(builder, provider_id, name, arguments):
+                builder.is_id_repeated |= bool(provider_id) and provider_id == builder.provider_id
                 builder.provider_id = builder.provider_id or provider_id
                 return position, False
             begins_with = name or builder.name
@@ -279,7 +297,8 @@ def _count_characters(value: Any) -> int:
 
 def _begins_next_call(builder: _CallBuilder, provider_id: str, name: str, arguments: str) -> bool:
     """Return whether a delta is the first one of the call after `builder`'s, although it has the same index: it has a name after
-    complete arguments. Some servers repeat the name in each delta of a call."""
+    complete arguments, or another id and a name while those are not complete. Some servers repeat the name in each delta of a call,
+    and a few send a new id with it."""
     if not builder.name:
         return False
     if not name:
@@ -289,6 +308,8 @@ def _begins_next_call(builder: _CallBuilder, provider_id: str, name: str, argume
         return True
     if has_other_id and not arguments and not any(part.strip() for part in builder.parts):
         return True  # two calls without arguments
+    if has_other_id and (builder.is_id_repeated or not builder.may_continue_with(arguments)):
+        return True  # two interleaved calls
     if not builder.has_complete_arguments():
         return False
     # The same name without arguments may be a repetition, or the next call, whose arguments follow without a name.

@@ -256,6 +256,36 @@ def call_delta(**fields: Any) -> dict[str, Any]:
         ),
         pytest.param(
             [
+                {"i": 0, "id": "a", "name": "x", "args": '{"t": "b'},
+                {"i": 0, "id": "b", "name": "x", "args": '{"t": "c'},
+                {"i": 0, "id": "a", "name": "x", "args": '{c"}'},
+                {"i": 0, "id": "b", "name": "x", "args": '{d"}'},
+            ],
+            [("x", '{"t": "b{c"}'), ("x", '{"t": "c{d"}')],
+            id="two interleaved calls of one tool with one index",
+        ),
+        pytest.param(
+            [
+                {"i": 0, "id": "a", "name": "x"},
+                {"i": 0, "id": "a", "args": '{"n": '},
+                {"i": 0, "id": "b", "name": "x", "args": '{"n": '},
+                {"i": 0, "id": "a", "args": "1}"},
+                {"i": 0, "id": "b", "args": "2}"},
+            ],
+            [("x", '{"n": 1}'), ("x", '{"n": 2}')],
+            id="another id after one that came twice",
+        ),
+        pytest.param(
+            [
+                {"i": 0, "id": "a1", "name": "x", "args": '{"n": '},
+                {"i": 0, "id": "a2", "name": "x", "args": '{"n": "'},
+                {"i": 0, "id": "a3", "name": "x", "args": '{"}}'},
+            ],
+            [("x", '{"n": {"n": "{"}}')],
+            id="a new id and the name in each delta of an object in an object",
+        ),
+        pytest.param(
+            [
                 {"i": 0, "name": "x", "args": '{"n": 1}'},
                 {"i": 0, "name": "x"},
                 {"i": 0, "args": '{"n": 2}'},
@@ -438,7 +468,7 @@ async def scripted(server: ScriptedModel, settings) -> AsyncIterator[ScriptedMod
     server.reset()
     settings.ALLOW_PRIVATE_HOSTS = frozenset({server.host})
     settings.EMBEDDED = False
-    openai._without_usage.clear()
+    openai._without_usage, openai._requiring_thinking = openai.LearntNames(), openai.LearntNames()
     yield server
     await close_sessions()
 
@@ -558,7 +588,21 @@ async def test_RUN10_an_endless_answer_with_a_reason_in_each_event_ends_at_the_t
     assert (error.code, set(error.partial_text)) == ("timeout_total", {"x"})
 
 
-async def test_a_server_that_requires_thinking_with_earlier_calls_gets_it(scripted: ScriptedModel) -> None:
+async def test_RUN12_interleaved_calls_of_one_tool_with_one_index_are_told_apart_by_their_ids(
+    scripted: ScriptedModel,
+) -> None:
+    deltas = [
+        call_delta(i=0, id=id, name="x", args=args)
+        for id, args in (("a", '{"n"'), ("b", '{"n"'), ("a", ": 1"), ("b", ": 2"), ("b", "}"), ("a", "}"))
+    ]
+    scripted.script(mode="events", events=[{"delta": delta} for delta in deltas])
+    answer = await answer_of(build_adapter(scripted))
+    assert [(call.provider_id, call.arguments) for call in answer.calls] == [("a", '{"n": 1}'), ("b", '{"n": 2}')]
+
+
+async def test_a_server_that_requires_thinking_with_earlier_calls_gets_it(
+    scripted: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The conversation began with another model, which sent no thinking."""
     calls = (ToolCall("own", "x", "{}"),)
     turns = [*ASK.turns, Turn("assistant", "", calls=calls), Turn("tool", "Noon.", call_id="own")]
@@ -568,6 +612,11 @@ async def test_a_server_that_requires_thinking_with_earlier_calls_gets_it(script
     assert [sent.body["messages"][2].get("reasoning_content") for sent in scripted.requests] == [None, ""]
     await answer_of(build_adapter(scripted), ModelRequest("thinks", turns))
     assert len(scripted.requests) == 3
+    # Of more models than are kept, the first is learnt again.
+    monkeypatch.setattr(openai, "MAX_LEARNT", 2)
+    for model in ("two", "three", "thinks"):
+        await answer_of(build_adapter(scripted), ModelRequest(model, turns))
+    assert len(scripted.requests) == 9
 
 
 async def test_the_answer_of_a_server_that_does_not_stream_is_parsed(scripted: ScriptedModel) -> None:
