@@ -85,15 +85,18 @@ def _build_blocks(actor: Actor, run: Run, sent: SentRequest) -> list[SentBlockRo
     for turn in sent.turns[1:]:
         calls = [SentCallRow(name=call["name"], arguments=call["arguments"]) for call in turn.get("calls", ())]
         called = "".join(f"{call.name}{call.arguments}" for call in calls)
+        provider_fields = turn.get("provider_fields", "")
         blocks.append(
             SentBlockRow(
                 kind="message",
                 role=turn["role"],
                 name=names.get(turn.get("call_id", ""), ""),
                 text=turn["text"],
-                tokens=estimate_tokens(turn["text"] + called),
+                tokens=estimate_tokens(turn["text"] + called + provider_fields),
                 calls=calls,
                 images=len(turn.get("images", ())),
+                # They may have thinking that the chat does not show, and that repeats the prompt.
+                provider_fields="" if hides_prompt else provider_fields,
             )
         )
     return blocks

@@ -111,7 +111,7 @@ class SentCallRow(Row):
 
 class SentBlockRow(Row):
     """A part of a request, in the order in which it was sent. `tokens` are estimated. `blanked`: why the reader does not see the
-    text; the number of tokens stays."""
+    text; the number of tokens stays. `provider_fields`: what the provider attached to an answer, and gets back, as JSON."""
 
     kind: SectionKind | Literal["tool", "message"]
     role: str
@@ -120,6 +120,7 @@ class SentBlockRow(Row):
     tokens: int
     calls: list[SentCallRow] = []
     images: int = 0
+    provider_fields: str = ""
     parameters: dict[str, Any] | None = None
     blanked: BlankedReason | None = None
 

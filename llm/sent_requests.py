@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
 from common.logs import MASK, PATTERNS
-from llm.messages import ModelRequest, Turn
+from llm.messages import ModelRequest, ProviderFields, Turn
 
 MAX_STORED_CHARACTERS = 2_000_000
 """Characters of one stored request. Of a longer one, the middle of its long texts is left out."""
@@ -84,11 +84,12 @@ class SentRequest:
 class RequestRecorder:
     """Encodes the requests of one attempt of a run, each based on the one that was stored before.
 
-    `secret`: the key of the model's endpoint, which is never stored.
+    `secret`: the key of the model's endpoint, which is never stored. `origin`: the model (`build_origin`).
     """
 
     sections: Sequence[Section] = ()
     secret: str = ""
+    origin: str = ""
     current: ModelRequest | None = None
     _stored: tuple[RequestKey, ModelRequest] | None = field(default=None, init=False)
 
@@ -98,7 +99,7 @@ class RequestRecorder:
             return None
         # A request that is recorded again under its key is not based on itself.
         base = self._stored if self._stored and self._stored[0] != key else None
-        return encode_request(self.current, self.sections, base=base, secret=self.secret)
+        return encode_request(self.current, self.sections, base=base, secret=self.secret, origin=self.origin)
 
     def mark_stored(self, key: RequestKey) -> None:
         """Make the current request the base of the next one, and clear it. Call this after the commit."""
@@ -113,8 +114,10 @@ def encode_request(
     *,
     base: tuple[RequestKey, ModelRequest] | None = None,
     secret: str = "",
+    origin: str = "",
 ) -> bytes:
-    """Return a request as it is stored. `base`: the stored request before it."""
+    """Return a request as it is stored. `base`: the stored request before it. `origin`: the model, which gets back what it has
+    attached to its answers (`ProviderFields`), and nothing that another one has."""
     stored: dict[str, Any] = {"model": request.model, "parameters": dict(request.parameters)}
     kept = 0
     if base is not None:
@@ -125,8 +128,8 @@ def encode_request(
             {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)}
             for tool in request.tools
         ]
-    turns = [_turn_to_json(turn) for turn in request.turns[kept:]]
-    if sum(len(turn["text"]) for turn in turns) > MAX_STORED_CHARACTERS:
+    turns = [_turn_to_json(turn, origin, secret) for turn in request.turns[kept:]]
+    if sum(len(turn["text"]) + len(turn.get("provider_fields", "")) for turn in turns) > MAX_STORED_CHARACTERS:
         turns, stored["shortened"] = [turn | {"text": _shorten(turn["text"])} for turn in turns], True
     if kept == 0 and turns:
         stored["sections"] = _find_sections(turns[0]["text"], sections)
@@ -248,12 +251,31 @@ def _shorten(text: str) -> str:
     return f"{text[:half]}\n[… {len(text) - 2 * half:,} characters are not stored …]\n{text[-half:]}"
 
 
-def _turn_to_json(turn: Turn) -> dict[str, Any]:
+def _turn_to_json(turn: Turn, origin: str, secret: str) -> dict[str, Any]:
     stored: dict[str, Any] = {"role": turn.role, "text": turn.text}
     if turn.calls:
         stored["calls"] = [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in turn.calls]
     if turn.call_id:
         stored["call_id"] = turn.call_id
+    fields = turn.provider_fields
+    if fields is not None and fields.origin == origin and (text := _format_provider_fields(fields, secret)):
+        stored["provider_fields"] = text
     if turn.images:
         stored["images"] = [{"content_type": image.content_type, "bytes": len(image.data)} for image in turn.images]
     return stored
+
+
+def _format_provider_fields(fields: ProviderFields, secret: str) -> str:
+    """Return what a provider attached to an answer as JSON without secrets, of which the middle is left out if it is long. The ids
+    of the calls are left out; the result is empty if there is nothing else."""
+    shown = dict(fields.message)
+    calls = [{name: value for name, value in call.items() if name != "id"} for call in fields.calls]
+    if any(calls):
+        shown["tool_calls"] = calls
+    if not shown:
+        return ""
+    text = _dump(shown)
+    if _may_have_secrets(text, secret):
+        # Before it is shortened: of a secret that is cut in two, each half would stay.
+        text = remove_secrets(_dump(_remove_from_texts(shown, secret)), secret)
+    return _shorten(text)

@@ -25,7 +25,7 @@ from llm.client import get_model
 from llm.endpoints import check_endpoint
 from llm.messages import Answer, Chunk, ModelRequest, ToolCall, Turn
 from llm.prices import estimate_usage
-from llm.protocol import LLMError
+from llm.protocol import LLMError, build_origin
 from llm.reading_rate import get_reading_rate
 from llm.sent_requests import RequestKey, RequestRecorder
 from llm.services import record_llm_profile_failure
@@ -84,9 +84,10 @@ class Runner:
         self._answer: Answer | None = None
         """The answer to that request, until it is stored."""
         if self.run.chat_id is not None:
-            endpoint = prepared.model.endpoint
+            model = prepared.model
+            secret = model.endpoint.key.reveal() if model.endpoint.key else ""
             self.run.request_recorder = RequestRecorder(
-                prepared.sections, endpoint.key.reveal() if endpoint.key else ""
+                prepared.sections, secret, build_origin(model.endpoint, model.name)
             )
         self._is_finished = False
         self._task: asyncio.Task[None] | None = None

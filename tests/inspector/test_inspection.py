@@ -10,7 +10,7 @@ from common.errors import Forbidden, NotFound
 from context.seeding import create_messages
 from inspector.requests import get_sent_request
 from inspector.selectors import get_run_inspection, get_viewpoint, list_runs_of_agent
-from llm.messages import ModelRequest, ToolSchema, Turn
+from llm.messages import ModelRequest, ProviderFields, ToolCall, ToolSchema, Turn
 from llm.sent_requests import Section, encode_request
 from runs.models import Run
 from tests.factories.approvals import ApprovalFactory
@@ -34,13 +34,15 @@ def make_run(team: Team, **fields) -> Run:
     return RunFactory.create(chat=team.chat, agent=team.robin, **{"on_behalf_of": team.bob} | fields)
 
 
-def make_call(team: Team, run: Run, sections: tuple[Section, ...] = (), **fields) -> LLMCall:
+def make_call(
+    team: Team, run: Run, sections: tuple[Section, ...] = (), turns: tuple[Turn, ...] = (), **fields
+) -> LLMCall:
     system = "\n\n".join(["Answer.", "You are Robin.", *(part.text for part in sections)])
     tool = ToolSchema("current_time", "Tell the time. Only in UTC.", {"type": "object"})
     request = ModelRequest(
-        "gpt", [Turn("system", system), Turn("user", "What time is it?")], [tool], {"temperature": 0.3}
+        "gpt", [Turn("system", system), Turn("user", "What time is it?"), *turns], [tool], {"temperature": 0.3}
     )
-    content = encode_request(request, (Section("prompt", "Answer."), *sections))
+    content = encode_request(request, (Section("prompt", "Answer."), *sections), origin="here")
     fields = {"request": content, "agent": run.agent} | fields
     return LLMCallFactory.create(
         workspace=team.workspace, run_id=run.id, tree_id=run.tree_id, chat_id=run.chat_id, **fields
@@ -106,6 +108,17 @@ def test_an_editor_reads_a_request_as_it_was_sent(team):
         ("message", "user", "What time is it?"),
     ]
     assert found.parameters == {"temperature": 0.3}
+
+
+def test_SEC43_what_a_provider_gets_back_is_shown_unless_the_prompt_of_the_agent_is_blanked(team):
+    run = make_run(team)
+    fields = ProviderFields("here", {"reasoning_content": "I need the time."})
+    asked = Turn("assistant", calls=(ToolCall("call_1", "current_time", "{}"),), provider_fields=fields)
+    call = make_call(team, run, turns=(asked, Turn("tool", "Noon.", call_id="call_1")))
+    shown = [block.provider_fields for block in get_sent_request(team.alice, run.id, call.id).blocks or ()]
+    assert [text for text in shown if text] == ['{"reasoning_content":"I need the time."}']
+    Run.objects.filter(pk=run.pk).update(agent=make_team(" Two").robin)
+    assert "I need" not in get_sent_request(team.alice, run.id, call.id).model_dump_json()
 
 
 def test_a_secret_that_the_answer_repeats_is_blanked_in_it(team):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from common.logs import MASK
-from llm.messages import Image, ModelRequest, ToolCall, ToolSchema, Turn
+from llm.messages import Image, ModelRequest, ProviderFields, ToolCall, ToolSchema, Turn
 from llm.sent_requests import (
     MAX_STORED_CHARACTERS,
     RequestKey,
@@ -114,6 +114,28 @@ def test_secrets_are_not_stored():
         "properties": {"q": {"default": 7, "enum": [f"secret: {MASK}"]}},
         "required": ["q"],
     }
+
+
+def test_what_a_model_attached_and_gets_back_is_stored_bounded_and_without_secrets():
+    message = {
+        "reasoning_content": 'I say Bearer\tabcdefgh12345678, key"of the-endpoint and api_key. ' + "long " * 10_000,
+        "api_key": "hunter22secret",
+    }
+    calls = [{"id": "call_1", "extra_content": {"google": {"thought_signature": "c2ln"}}}]
+    turn = Turn("assistant", calls=(CALL,), provider_fields=ProviderFields("here", message, calls))
+    of_another = replace(turn, provider_fields=ProviderFields("there", {"reasoning_content": "Hm."}))
+    only_ids = replace(turn, provider_fields=ProviderFields("here", {}, [{"id": "call_1"}]))
+    request = replace(FIRST, turns=[SYSTEM, turn, of_another, only_ids])
+    stored = encode_request(request, secret='key"of the-endpoint', origin="here")
+    found = decode_requests({RequestKey(1, 1): stored})[RequestKey(1, 1)]
+    assert found is not None
+    text = found.turns[1]["provider_fields"]
+    assert text.startswith(f'{{"reasoning_content":"I say Bearer\\t{MASK}, {MASK} and api_key. long')
+    assert text.endswith(
+        f'"api_key":"{MASK}","tool_calls":[{{"extra_content":{{"google":{{"thought_signature":"c2ln"}}}}}}]}}'
+    )
+    assert len(text) < 20_100
+    assert all("provider_fields" not in turn for turn in found.turns[2:])
 
 
 def test_of_an_image_only_type_and_size_are_stored():

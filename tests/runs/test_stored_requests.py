@@ -23,7 +23,9 @@ def read_requests(run: Run) -> dict[RequestKey, SentRequest | None]:
 
 
 def test_each_request_of_a_run_is_stored_as_it_was_sent(environment):
-    environment.model.script(calls=[{"name": "current_time", "arguments": "{}"}], then={"text": "It is noon."})
+    call = {"index": 0, "id": "a", "function": {"name": "current_time", "arguments": "{}"}}
+    thinking = {"delta": {"reasoning_content": "I need the time.", "tool_calls": [call]}}
+    environment.model.script(mode="events", events=[thinking], then={"text": "It is noon."})
     environment.post("what time is it?")
     [run] = environment.wait_until_idle()
     stored = read_requests(run)
@@ -34,7 +36,12 @@ def test_each_request_of_a_run_is_stored_as_it_was_sent(environment):
         assert [(turn["role"], turn["text"]) for turn in request.turns] == [
             (message["role"], message["content"] or "") for message in recorded.body["messages"]
         ]
+        assert [turn.get("provider_fields", "") for turn in request.turns] == [
+            f'{{"reasoning_content":"{message["reasoning_content"]}"}}' if "reasoning_content" in message else ""
+            for message in recorded.body["messages"]
+        ]
         assert [tool["name"] for tool in request.tools] == [tool["function"]["name"] for tool in recorded.body["tools"]]
+    assert "reasoning_content" in str(sent[1].body["messages"])
     first = stored[RequestKey(1, 1)]
     assert first is not None
     prompt = first.sections[0]

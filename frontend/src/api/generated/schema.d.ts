@@ -5931,7 +5931,7 @@ export interface components {
         };
         /**
          * @description A part of a request, in the order in which it was sent. `tokens` are estimated. `blanked`: why the reader does not see the
-         *     text; the number of tokens stays.
+         *     text; the number of tokens stays. `provider_fields`: what the provider attached to an answer, and gets back, as JSON.
          */
         SentBlockRow: {
             /** @default null */
@@ -5947,6 +5947,8 @@ export interface components {
             parameters: {
                 [key: string]: unknown;
             } | null;
+            /** @default  */
+            provider_fields: string;
             role: string;
             text: string;
             tokens: number;

@@ -102,14 +102,25 @@ function Sent({ request }: { request: SentRequestRow }) {
   )
 }
 
-/** Characters of a block that are shown before it is expanded. */
+/** Characters of a text that are shown before it is expanded. */
 const COLLAPSED = 600
+
+function LongText({ text }: { text: string }) {
+  const { t } = useTexts()
+  const [isExpanded, setExpanded] = useState(false)
+  if (isExpanded || text.length <= COLLAPSED) return text
+  return (
+    <>
+      {text.slice(0, COLLAPSED)}…{' '}
+      <button type="button" className="link" onClick={() => setExpanded(true)}>
+        {t('inspector.more')}
+      </button>
+    </>
+  )
+}
 
 function Block({ block }: { block: SentBlockRow }) {
   const { t } = useTexts()
-  const [isExpanded, setExpanded] = useState(false)
-  const isLong = block.text.length > COLLAPSED && !isExpanded
-  const text = isLong ? block.text.slice(0, COLLAPSED) : block.text
   return (
     <li data-block={block.kind}>
       <span className={styles.label}>
@@ -121,29 +132,29 @@ function Block({ block }: { block: SentBlockRow }) {
             : t(`inspector.block.${block.kind}`)}
         {block.name ? <code className="mono xs cut">{block.name}</code> : null}
       </span>
-      <div className={styles.text} lang={detectLanguage(text)}>
+      <div className={styles.text} lang={detectLanguage(block.text.slice(0, COLLAPSED))}>
         {block.blanked ? (
           <span className={cx(blocks.badge, styles.blanked)}>
             <Lock className="i" aria-hidden />
             {t(`inspector.blanked.${block.blanked}`)}
           </span>
         ) : (
-          text
+          <LongText text={block.text} />
         )}
-        {isLong ? (
-          <>
-            …{' '}
-            <button type="button" className="link" onClick={() => setExpanded(true)}>
-              {t('inspector.more')}
-            </button>
-          </>
-        ) : null}
         {block.calls.map((call, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a request never changes
           <code key={index} className={styles.call}>
             {call.name} {call.arguments}
           </code>
         ))}
+        {block.provider_fields ? (
+          <>
+            <span className={styles.caption}>{t('inspector.providerFields')}</span>
+            <code className={styles.call}>
+              <LongText text={block.provider_fields} />
+            </code>
+          </>
+        ) : null}
         {block.images ? <span className="faint"> {t('inspector.images', { count: block.images })}</span> : null}
       </div>
       <span className={styles.number}>{formatNumber(block.tokens)}</span>

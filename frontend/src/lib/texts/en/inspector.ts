@@ -96,6 +96,7 @@ const inspector = {
   'inspector.more': 'show all',
   'inspector.images_one': 'one image',
   'inspector.images_other': '{{count}} images',
+  'inspector.providerFields': 'Attached by the provider, sent back to it',
   'inspector.tries': 'tries',
   'inspector.finish': 'end',
   'inspector.noAnswer': 'There is no answer.',

@@ -96,6 +96,7 @@ const inspector = {
   'inspector.more': '全部显示',
   'inspector.images_one': '1 张图片',
   'inspector.images_other': '{{count}} 张图片',
+  'inspector.providerFields': '供应商附加、并送回给它的内容',
   'inspector.tries': '尝试次数',
   'inspector.finish': '结束',
   'inspector.noAnswer': '没有回答。',

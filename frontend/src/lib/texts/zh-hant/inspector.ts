@@ -96,6 +96,7 @@ const inspector = {
   'inspector.more': '全部顯示',
   'inspector.images_one': '1 張圖片',
   'inspector.images_other': '{{count}} 張圖片',
+  'inspector.providerFields': '供應商附加、並送回給它的內容',
   'inspector.tries': '嘗試次數',
   'inspector.finish': '結束',
   'inspector.noAnswer': '沒有回答。',
