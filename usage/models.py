@@ -9,6 +9,7 @@ from common.models import Identified, WithRevision, build_display_name
 from common.providers import list_provider_choices
 from events.payloads import BudgetPeriod, BudgetScope
 from events.rows import LLMCallRow, ModelPriceRow
+from usage.owners import Amounts
 from workspaces.models import Workspace
 
 
@@ -286,6 +287,15 @@ class Balance(Identified):
     def spent(self) -> int:
         """What is spent, in the unit of the budget."""
         return self.spent_micro if self.budget.limit_tokens is None else self.spent_tokens
+
+    @property
+    def free(self) -> Amounts:
+        """What is neither spent nor reserved, in the unit of the budget."""
+        limit = self.budget
+        return Amounts(
+            None if limit.limit_micro is None else limit.limit_micro - self.spent_micro - self.reserved_micro,
+            None if limit.limit_tokens is None else limit.limit_tokens - self.spent_tokens - self.reserved_tokens,
+        )
 
 
 class Reservation(Identified):

@@ -250,24 +250,17 @@ def compute_free_amounts(budgets: Collection[AppliedBudget]) -> dict[AppliedBudg
         return {}
     limits = Budget.objects.in_bulk({budget.id for budget in budgets})
     subject_ids = {budget.subject_id for budget in budgets}
-    balances = Balance.objects.filter(budget__in=limits, subject_id__in=subject_ids).exclude(ends_at__lte=now())
-    used = {
-        (row.budget_id, row.subject_id, row.starts_on, row.ends_at): (
-            row.spent_micro + row.reserved_micro,
-            row.spent_tokens + row.reserved_tokens,
-        )
-        for row in balances
+    present = Balance.objects.filter(budget__in=limits, subject_id__in=subject_ids).exclude(ends_at__lte=now())
+    balances = {
+        (row.budget_id, row.subject_id, row.starts_on, row.ends_at): row for row in present.select_related("budget")
     }
     free: dict[AppliedBudget, Amounts] = {}
     for budget in budgets:
         bounds = compute_bounds(budget.period, budget.time_zone, now())
         if budget.id in limits:
             key = (budget.id, budget.subject_id, bounds.starts_on, bounds.ends_at)
-            limit, (micro, tokens) = limits[budget.id], used.get(key, (0, 0))
-            free[budget] = Amounts(
-                None if limit.limit_micro is None else limit.limit_micro - micro,
-                None if limit.limit_tokens is None else limit.limit_tokens - tokens,
-            )
+            balance = balances.get(key) or Balance(budget=limits[budget.id])  # nothing has been used
+            free[budget] = balance.free
     return free
 
 

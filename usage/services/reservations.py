@@ -203,15 +203,12 @@ def build_error_of_cut_answer(
     needed = estimate_max_usage(model, request)
     found: list[tuple[bool, float, UUID, Amounts]] = []
     for row in Reservation.objects.filter(holder_id=holder_id, attempt=attempt).select_related("balance__budget"):
-        balance, budget = row.balance, row.balance.budget
-        left, before = Amounts(None, None), Amounts(None, None)
-        if budget.limit_tokens is not None:
-            tokens = budget.limit_tokens - balance.spent_tokens - balance.reserved_tokens
-            left, before = Amounts(None, tokens), Amounts(None, tokens + row.amount_tokens)
-        elif budget.limit_micro is not None:
-            micro = budget.limit_micro - balance.spent_micro - balance.reserved_micro
-            left, before = Amounts(micro, None), Amounts(micro + row.amount_micro, None)
-        found.append((before.covers(needed), left.micro or left.tokens or 0, balance.id, left))
+        left = row.balance.free
+        before = Amounts(
+            None if left.micro is None else left.micro + row.amount_micro,
+            None if left.tokens is None else left.tokens + row.amount_tokens,
+        )
+        found.append((before.covers(needed), left.micro or left.tokens or 0, row.balance_id, left))
     if not found:
         return None
     *_, balance_id, left = min(found, key=lambda row: row[:3])
