@@ -31,8 +31,9 @@ export function useWakePreview(
   const mentions = extractMentions(text)
   const agentIds = agents.join(' ')
   const workingIds = working.join(' ')
-  const steps = phases.join(' ')
   const files = fileIds.join(' ')
+  // Nobody who only reads along sends a request at each step of an answer: it is sent when they begin to write.
+  const activity = text || files ? [workingIds, ...phases].join(' ') : ''
   const isActive = isWriting || files !== ''
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs and steps change the answer, for example by using up a budget
   useEffect(() => {
@@ -52,7 +53,7 @@ export function useWakePreview(
       isCurrent = false
       clearTimeout(timer)
     }
-  }, [chatId, mentions, agentIds, workingIds, steps, replyTo, files, isActive])
+  }, [chatId, mentions, agentIds, activity, replyTo, files, isActive])
   // After sending by the button the composer is not in use, and the preview is that of the message that was sent.
   const wakes = preview && (isActive || preview.mentions === mentions) ? preview.wakes : null
   return useMemo(() => wakes && adjustToActiveRuns(wakes, workingIds.split(' ')), [wakes, workingIds])

@@ -105,6 +105,23 @@ it('asks again what a message does when an agent has ended its work in another c
   await expect.element(screen.getByText('after other work that it has begun.')).not.toBeInTheDocument()
 })
 
+it('does not ask at each step of an agent while it is empty, but when somebody begins to write', async () => {
+  const bodies = answerRequests(({ path }) =>
+    path === '/chats/c/wakes'
+      ? [200, page([{ agent_id: 'scribe', effect: 'wakes', reason: null, unreadable: [] }])]
+      : [404, { error: { code: 'not_found', message: '' } }],
+  )
+  const countPreviews = () => bodies.filter(({ path }) => path === '/chats/c/wakes').length
+  const client = newQueryClient()
+  await openComposer(client)
+  await vi.waitFor(() => expect(countPreviews()).toBe(1))
+  client.setQueryData(keys.agents('w'), [{ actor: inChat[2], state: 'working' }])
+  await new Promise(resolve => setTimeout(resolve, 400))
+  expect(countPreviews()).toBe(1)
+  await userEvent.keyboard('x')
+  await vi.waitFor(() => expect(countPreviews()).toBe(2))
+})
+
 it('keeps unsent text until the chat is opened again', async () => {
   const { screen } = await openComposer()
   await userEvent.keyboard('half a sentence')
