@@ -1,7 +1,7 @@
 """Names that look alike: Unicode's skeletons (UTS #39), in which characters that look alike are the same.
 
-The table `look_alikes.txt` is Unicode's, without the characters that NFKD replaces anyway. Nothing is stored by it, so a newer
-table applies to all names at once.
+The table `look_alikes.txt` is Unicode's, without the characters that NFKD replaces anyway. No stored value depends on it, so a
+newer table applies to all names at once.
 """
 
 import unicodedata

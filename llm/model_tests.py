@@ -189,8 +189,8 @@ async def run_model_test(
     reserve: Callable[[ModelRequest], object],
     record_usage: Callable[[ModelTestResult], None],
 ) -> None:
-    """Run a test on the event loop of a worker when there is a slot for it, and store its result. It is given up after
-    `MAX_WAIT_SECONDS`.
+    """Run a test on the event loop of a worker when there is a slot for it, and store its result. A test that
+    has no slot after `MAX_WAIT_SECONDS` is given up.
 
     `reserve` is called before the request, and may raise `AppError`; `record_usage` writes the ledger entry.
     """

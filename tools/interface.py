@@ -188,7 +188,7 @@ class Tool:
     @property
     def writes_elsewhere(self) -> bool:
         """Whether calls change something outside the chat: on another server, or in another chat. Once a run has read texts from
-        outside, each such call is approved by itself."""
+        outside, each such call needs its own approval."""
         return self.effect == "write" and self.is_async
 
     def describe_target(self, ctx: ToolContext, args: Any) -> CallTarget | None:

@@ -86,6 +86,7 @@ class StoredTool(Tool):
 
 
 def shorten(text: str, limit: int, left_out: int = 0) -> str:
-    """Return the first `limit` characters of a text, and below them how many are left out. `left_out`: how many were before."""
+    """Return the first `limit` characters of a text, and below them how many are left out. `left_out`: how many characters were
+    left out before."""
     left_out += max(0, len(text) - limit)
     return f"{text[:limit]}\n[cut: {left_out:,} more characters]" if left_out else text

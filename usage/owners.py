@@ -27,7 +27,8 @@ class Amounts:
     tokens: int | None
 
     def covers(self, needed: "Amounts") -> bool:
-        """Return whether so much is left as a request needs. A used-up budget does not cover a request that costs nothing."""
+        """Return whether these amounts, as what is left of a budget, suffice for what a request needs. A used-up budget
+        does not cover a request that costs nothing."""
         pairs = ((self.micro, needed.micro), (self.tokens, needed.tokens))
         return all(left is None or left >= max(1, wanted or 0) for left, wanted in pairs)
 

@@ -59,7 +59,8 @@ class Workspace(Identified, WithRevision):
         "actors.Actor", verbose_name=_("deleted by"), null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
     deleted_by_operator = models.BooleanField(_("deleted by an operator"), default=False)
-    # When who deleted it had become an editor; null if an operator deleted it. Former editors of before may undo it.
+    # When the editor who deleted it had become an editor; null if an operator deleted it. Former editors who had the role
+    # before that may undo the deletion.
     deleted_by_editor_since = models.DateTimeField(_("deleted by an editor since"), null=True, blank=True)
     # The status that each agent had at the deletion, by its id. It is set again if the deletion is undone.
     agent_statuses = models.JSONField(_("statuses of the agents at the deletion"), null=True, blank=True)
@@ -92,8 +93,8 @@ class Workspace(Identified, WithRevision):
 
 
 class WithEditorTimes(models.Model):
-    """When a person became an editor (null: when they joined), and when another member took this role from them, by another role
-    or by removing them. Such a person may undo a deletion by a later editor (`workspaces_restorable_by`).
+    """When a person became an editor (null: when they joined), and when another member took this role from them, by giving
+    them another role or by removing them. Such a person may undo a deletion by a later editor (`workspaces_restorable_by`).
     """
 
     editor_since = models.DateTimeField(_("editor since"), null=True, blank=True)

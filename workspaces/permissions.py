@@ -82,9 +82,9 @@ def list_workspaces_to_purge() -> QuerySet[Workspace]:
 
 def select_former_editors(rows: QuerySet[Any]) -> QuerySet[Any]:
     """Return those of the memberships (of any of the three tables) whose people may undo the deletion of the workspace although
-    they were no editors then: another member had taken this role from them in the `WORKSPACE_PURGE_DAYS` days before, and they had
-    it earlier than the editor who deleted the workspace. So a new editor cannot shut out the older ones, and who was removed by
-    older editors does not come back in.
+    they were no editors then: another member had taken this role from them in the `WORKSPACE_PURGE_DAYS` days before the
+    deletion, and they had it earlier than the editor who deleted the workspace. So a new editor cannot shut out the earlier ones,
+    and who was removed by earlier editors does not come back in.
     """
     period = timedelta(days=settings.WORKSPACE_PURGE_DAYS)
     return rows.filter(

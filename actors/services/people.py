@@ -130,7 +130,7 @@ def find_account(email: str) -> Actor | None:
 
 
 def has_verified_email(person: Actor) -> bool:
-    """Return whether the person has shown that they read the mails to their email."""
+    """Return whether the person's email address is verified."""
     return bool(EmailAddress.objects.filter(user=person, email__iexact=person.email, verified=True).exists())
 
 

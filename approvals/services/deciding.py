@@ -62,7 +62,7 @@ def decide_approval(
         raise Invalid("A question is answered or refused, a call is approved or refused.")
     if decision == "approved_for_run" and not approval.can_approve_for_run:
         raise Invalid(
-            gettext("The agent has read texts from outside, so this call is approved by itself."),
+            gettext("The agent has read texts from outside, so this call needs its own approval."),
             hints=["Send `approved`."],
         )
     decided = [approval]

@@ -26,18 +26,18 @@ logger = logging.getLogger(__name__)
 
 RETRY_AFTER = timedelta(minutes=2)
 GIVE_UP_AFTER = timedelta(hours=1)
-"""How long after the first attempt to read a file no other one is made. Waiting in the queue before it does not count."""
+"""How long after the first attempt a file is still tried again. Waiting in the queue before the first attempt does not count."""
 BATCH_SIZE = 20
 DAY = 24 * 3600
 
 
 def read_contents(file_id: UUID) -> None:
-    """Read a file in a process of its own, and store what was read. A file that cannot be read gets the state `failed`, also if it
-    is not the file's fault and the first attempt was `GIVE_UP_AFTER` ago."""
+    """Read a file in a process of its own, and store what was read. A file that cannot be read gets the state `failed`, and so does
+    one that is still unread `GIVE_UP_AFTER` after the first attempt, whatever the reason."""
     file = File.objects.filter(pk=file_id, deleted_at=None, state=FileState.WAITING).first()
     if file is None:
         return
-    if now().timestamp() - _find_first_attempt(file_id) > GIVE_UP_AFTER.total_seconds():
+    if now().timestamp() - _record_attempt(file_id) > GIVE_UP_AFTER.total_seconds():
         _store(file, {}, state=FileState.FAILED)
         return
     try:
@@ -50,8 +50,9 @@ def read_contents(file_id: UUID) -> None:
     _store(file, found, state=FileState.READY)
 
 
-def _find_first_attempt(file_id: UUID) -> float:
-    """Return when the file was first read, as seconds since 1970: now, if that is not known. It is known until a day later."""
+def _record_attempt(file_id: UUID) -> float:
+    """Record this attempt to read the file if it is the first one of a day, and return when the first one was, in seconds since
+    1970. If Redis does not answer: now."""
     time = now().timestamp()
     first = redis_client.call(lambda client: client.set(f"file-read:{file_id}", time, nx=True, get=True, ex=DAY), None)
     return float(first) if first else time

@@ -233,7 +233,7 @@ it('offers only a refusal while the chat that the call writes into is hidden', a
   await expect.element(screen.getByRole('button', { name: 'Edit' })).not.toBeInTheDocument()
 })
 
-it('says which server is called, and that a call which leaves the chat is approved by itself', async () => {
+it('says which server is called, and that a call which leaves the chat needs its own approval', async () => {
   const server = {
     type: 'server',
     server: 'Bank',
@@ -256,6 +256,6 @@ it('says which server is called, and that a call which leaves the chat is approv
   const target = screen.getByRole('region', { name: 'Where it goes' })
   await expect.element(target).toHaveTextContent('Calls Bank bank.examplePOST /paymentsIt can change something there.')
   await expect.element(screen.getByText('since then the run has read text from outside')).toBeVisible()
-  await expect.element(screen.getByText('each call that leaves this chat is approved by itself')).toBeVisible()
+  await expect.element(screen.getByText('each call that leaves this chat needs its own approval')).toBeVisible()
   await expect.element(screen.getByRole('button', { name: 'Approve for this run' })).not.toBeInTheDocument()
 })

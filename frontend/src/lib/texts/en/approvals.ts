@@ -33,7 +33,8 @@ const approvals = {
   'approval.againOutside':
     'It was approved for this run, but since then the run has read text from outside, such as a page or a file.',
   'approval.againTarget': 'It was approved for this run, but this call goes elsewhere or to other readers.',
-  'approval.onlyOnce': 'This run has read text from outside, so each call that leaves this chat is approved by itself.',
+  'approval.onlyOnce':
+    'This run has read text from outside, so each call that leaves this chat needs its own approval.',
   'approval.approve': 'Approve',
   'approval.approveForRun': 'Approve for this run',
   'approval.approveEdits_one': 'Approve with {{count}} edit',

@@ -185,7 +185,7 @@ const directory = {
   'publish.secret.description': 'The description has what looks like a key or a password. Everybody reads it.',
   'publish.secret.example_one': 'Example {{lines}} has what looks like a key or a password. Everybody reads it.',
   'publish.secret.example_other': 'Examples {{lines}} have what looks like a key or a password. Everybody reads them.',
-  'publish.secret.message': 'The note about the version has what looks like a key or a password. Everybody reads it.',
+  'publish.secret.message': 'The text under “What is new” has what looks like a key or a password. Everybody reads it.',
   'publish.changes': 'What changed from {{from}} to {{to}}',
   'publish.sameVersion':
     'The public copy is made of {{version}} already. What you change below is published without a new version.',

@@ -37,7 +37,8 @@ const errors = {
   'error.host_refused': "Calls to this server aren't allowed. An operator can allow it.",
   'error.budget_used_up':
     'Too little is left of a budget of this workspace. Raise it in the settings, or wait until it resets.',
-  'error.price_unknown': 'No price is known for this model. An editor can set one beside the budgets.',
+  'error.price_unknown':
+    "No price is known for this model. An editor can set one beside the budgets, or an operator if the operator's key pays.",
   'error.model_unusable': "The model doesn't work with the current settings. Check its key and ID in {{settings}}.",
   'error.time_zone_changed': 'The time zone was changed less than a day ago. It can be changed once a day.',
   'error.approval_decided': 'This has been decided already, or it is too late.',
@@ -83,7 +84,8 @@ const errors = {
   'run.unreachable': "The model's server can't be reached. Retry in a moment, or check its URL in {{settings}}.",
   'run.host_refused': "Calls to the model's server aren't allowed from here. An operator can allow it.",
   'run.budget_used_up': 'Too little is left of its budget.',
-  'run.price_unknown': 'No price is known for its model. An editor can set one beside the budgets.',
+  'run.price_unknown':
+    "No price is known for its model. An editor can set one beside the budgets, or an operator if the operator's key pays.",
   'run.step_limit': 'It reached its step limit. Raise it in the workshop under Limits, or ask for less at once.',
   'run.time_limit': 'It reached its time limit. Raise it in the workshop under Limits, or ask for less at once.',
   'run.malformed_calls': "The model's tool calls couldn't be understood. Retry, or choose another model.",

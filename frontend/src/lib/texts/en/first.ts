@@ -272,13 +272,10 @@ const first = {
   'budget.stopped.day': "Stopped by today's budget.",
   'budget.stopped.month': "Stopped by this month's budget.",
   'budget.stopped.run': 'Stopped by the budget of this run.',
-  'budget.needed': 'Even with a short answer, the next call could cost up to {{needed}}.',
-  'budget.needed.day':
-    'Even with a short answer, the next call could cost up to {{needed}}; left today: {{left}} of {{limit}}.',
-  'budget.needed.month':
-    'Even with a short answer, the next call could cost up to {{needed}}; left this month: {{left}} of {{limit}}.',
-  'budget.needed.run':
-    'Even with a short answer, the next call could cost up to {{needed}}; left for this run: {{left}} of {{limit}}.',
+  'budget.needed': 'The next call could cost up to {{needed}}.',
+  'budget.needed.day': 'The next call could cost up to {{needed}}; left today: {{left}} of {{limit}}.',
+  'budget.needed.month': 'The next call could cost up to {{needed}}; left this month: {{left}} of {{limit}}.',
+  'budget.needed.run': 'The next call could cost up to {{needed}}; left for this run: {{left}} of {{limit}}.',
   'budget.unpriced.editor': 'No price is known for {{model}}; an editor can set one.',
   'budget.unpriced.operator': 'No price is known for {{model}}; an operator can set one.',
   'budget.kept': 'What was written is kept.',

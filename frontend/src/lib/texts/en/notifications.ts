@@ -37,7 +37,7 @@ const notifications = {
   'notification.runFailed': "{{agent}} couldn't answer",
   'notification.runFailedIn': "{{agent}} couldn't answer in {{chat}}",
   'notification.workspaceDeleted':
-    'A workspace you were in was deleted. Its editors can restore it from the list of workspaces.',
+    'A workspace you were in was deleted. If an editor deleted it, its editors can restore it from the list of workspaces.',
   'notification.inWorkspace': 'in {{workspace}}',
 } as const
 

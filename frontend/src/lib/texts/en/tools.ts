@@ -5,7 +5,7 @@ const tools = {
   'tools.system': 'System tools',
   'tools.onOff': '{{on}} on · {{off}} off',
   'tools.agentsHint':
-    'Public agents that agents of this workspace have as tools. What they do, and what is written after them, still asks first.',
+    'Public agents that agents of this workspace have as tools. Whatever is set here, their own writes, and writes that follow their answers, still ask first.',
   'policy.auto': 'Auto',
   'policy.ask': 'Ask first',
   'policy.off': 'Off',

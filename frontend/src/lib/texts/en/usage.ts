@@ -46,7 +46,7 @@ const usage = {
   'budget.refusesHint':
     'Otherwise this budget does not limit them. You can set their price below; 0 for a server of your own. A budget in tokens limits every model.',
   'budget.ignoresUnpriced': 'Does not limit models whose price is not known.',
-  'budget.unit': 'In',
+  'budget.unit': 'Unit',
   'budget.unit.micro': 'dollars',
   'budget.unit.tokens': 'tokens',
   'budget.editorsSet': 'Editors set budgets and prices.',

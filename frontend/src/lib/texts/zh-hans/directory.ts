@@ -183,7 +183,7 @@ const directory = {
   'publish.secret.description': '描述有看起来像密钥或密码的内容。所有人都读得到。',
   'publish.secret.example_one': '示例 {{lines}} 有看起来像密钥或密码的内容。所有人都读得到。',
   'publish.secret.example_other': '示例 {{lines}} 有看起来像密钥或密码的内容。所有人都读得到。',
-  'publish.secret.message': '版本说明有看起来像密钥或密码的内容。所有人都读得到。',
+  'publish.secret.message': '“新内容”一栏有看起来像密钥或密码的内容。所有人都读得到。',
   'publish.changes': '从 {{from}} 到 {{to}} 的更改',
   'publish.sameVersion': '公开副本已是 {{version}}。你在下方的更改会发布，但不会产生新版本。',
   'publish.appears': '显示方式',

@@ -27,7 +27,7 @@ const mcp = {
   'mcp.signIn.expired': '登录时间过长，或之后又开始了另一次登录。请重新开始。',
   'mcp.signIn.gone': '服务器已被删除，或你不再能管理它。没有任何人登录。',
   'mcp.signIn.failed': '登录失败：服务器没有给出可用的响应。请重新开始。',
-  'mcp.error.host_refused': '此处不允许它的网址；运营者可以允许。',
+  'mcp.error.host_refused': '此处不允许它的网址；系统管理员可以允许。',
   'mcp.error.unauthorized': '它不接受凭据或登录。',
   'mcp.error.sign_in_needed': '它要求登录。',
   'mcp.addAgain': '请删除它，再附上凭据或以登录方式重新添加。',

@@ -35,7 +35,7 @@ const notifications = {
   'notification.scheduleFailed': '{{agent}}的定时任务失败了',
   'notification.runFailed': '{{agent}}无法回答',
   'notification.runFailedIn': '{{agent}}在{{chat}}无法回答',
-  'notification.workspaceDeleted': '你所在的一个工作区已删除。编辑者可在工作区列表中恢复。',
+  'notification.workspaceDeleted': '你所在的一个工作区已删除。若由编辑者删除，编辑者可在工作区列表中恢复。',
   'notification.inWorkspace': '于{{workspace}}',
 }
 

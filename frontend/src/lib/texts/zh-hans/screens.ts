@@ -199,10 +199,8 @@ const screens: Record<keyof typeof en, string> = {
   leaveTitle: '离开{{workspace}}？',
   leaveEffects: '你会立即离开所有聊天室。你写过的内容会保留，编辑者可以再次邀请你。',
   deleteWorkspace: '删除工作区',
-  'deleteWorkspace.lead_one':
-    '所有人的聊天室、Agent 与文件都会删除。编辑者可在 {{count}} 天内恢复。',
-  'deleteWorkspace.lead_other':
-    '所有人的聊天室、Agent 与文件都会删除。编辑者可在 {{count}} 天内恢复。',
+  'deleteWorkspace.lead_one': '所有人的聊天室、Agent 与文件都会删除。编辑者可在 {{count}} 天内恢复。',
+  'deleteWorkspace.lead_other': '所有人的聊天室、Agent 与文件都会删除。编辑者可在 {{count}} 天内恢复。',
   'deleteWorkspace.dots': '删除此工作区…',
   'deleteWorkspace.title': '删除{{workspace}}？',
   'deleteWorkspace.effects_one':

@@ -4,7 +4,8 @@ const tools = {
   'tools.editorsChoose': '由编辑者决定工具。',
   'tools.system': '系统工具',
   'tools.onOff': '{{on}} 个开启 · {{off}} 个关闭',
-  'tools.agentsHint': '这个工作区的 Agent 当作工具的公开 Agent。它们的写入，以及之后的写入，仍会先询问。',
+  'tools.agentsHint':
+    '这个工作区的 Agent 当作工具使用的公开 Agent。无论这里如何设置，它们自己的写入，以及读过它们回答之后的写入，仍会先询问。',
   'policy.auto': '自动',
   'policy.ask': '先询问',
   'policy.off': '关闭',

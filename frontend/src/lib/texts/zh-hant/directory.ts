@@ -183,7 +183,7 @@ const directory = {
   'publish.secret.description': '描述有看起來像金鑰或密碼的內容。所有人都讀得到。',
   'publish.secret.example_one': '範例 {{lines}} 有看起來像金鑰或密碼的內容。所有人都讀得到。',
   'publish.secret.example_other': '範例 {{lines}} 有看起來像金鑰或密碼的內容。所有人都讀得到。',
-  'publish.secret.message': '版本說明有看起來像金鑰或密碼的內容。所有人都讀得到。',
+  'publish.secret.message': '「新內容」一欄有看起來像金鑰或密碼的內容。所有人都讀得到。',
   'publish.changes': '從 {{from}} 到 {{to}} 的變更',
   'publish.sameVersion': '公開副本已是 {{version}}。你在下方的變更會發布，但不會產生新版本。',
   'publish.appears': '顯示方式',

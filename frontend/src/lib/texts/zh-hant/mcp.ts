@@ -27,7 +27,7 @@ const mcp = {
   'mcp.signIn.expired': '登入時間過長，或之後又開始了另一次登入。請重新開始。',
   'mcp.signIn.gone': '伺服器已被刪除，或你不再能管理它。沒有任何人登入。',
   'mcp.signIn.failed': '登入失敗：伺服器沒有給出可用的回應。請重新開始。',
-  'mcp.error.host_refused': '此處不允許它的網址；營運者可以允許。',
+  'mcp.error.host_refused': '此處不允許它的網址；系統管理員可以允許。',
   'mcp.error.unauthorized': '它不接受憑證或登入。',
   'mcp.error.sign_in_needed': '它要求登入。',
   'mcp.addAgain': '請刪除它，再附上憑證或以登入方式重新新增。',

@@ -35,7 +35,7 @@ const notifications = {
   'notification.scheduleFailed': '{{agent}}的排程失敗了',
   'notification.runFailed': '{{agent}}無法回答',
   'notification.runFailedIn': '{{agent}}在{{chat}}無法回答',
-  'notification.workspaceDeleted': '你所在的一個工作區已刪除。編輯者可在工作區清單中還原。',
+  'notification.workspaceDeleted': '你所在的一個工作區已刪除。若由編輯者刪除，編輯者可在工作區清單中還原。',
   'notification.inWorkspace': '於{{workspace}}',
 }
 

@@ -199,10 +199,8 @@ const screens: Record<keyof typeof en, string> = {
   leaveTitle: '離開{{workspace}}？',
   leaveEffects: '你會立即離開所有聊天室。你寫過的內容會保留，編輯者可以再次邀請你。',
   deleteWorkspace: '刪除工作區',
-  'deleteWorkspace.lead_one':
-    '所有人的聊天室、Agent 與檔案都會刪除。編輯者可在 {{count}} 天內還原。',
-  'deleteWorkspace.lead_other':
-    '所有人的聊天室、Agent 與檔案都會刪除。編輯者可在 {{count}} 天內還原。',
+  'deleteWorkspace.lead_one': '所有人的聊天室、Agent 與檔案都會刪除。編輯者可在 {{count}} 天內還原。',
+  'deleteWorkspace.lead_other': '所有人的聊天室、Agent 與檔案都會刪除。編輯者可在 {{count}} 天內還原。',
   'deleteWorkspace.dots': '刪除此工作區…',
   'deleteWorkspace.title': '刪除{{workspace}}？',
   'deleteWorkspace.effects_one':

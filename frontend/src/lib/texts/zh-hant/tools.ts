@@ -4,7 +4,8 @@ const tools = {
   'tools.editorsChoose': '由編輯者決定工具。',
   'tools.system': '系統工具',
   'tools.onOff': '{{on}} 個開啟 · {{off}} 個關閉',
-  'tools.agentsHint': '這個工作區的 Agent 當作工具的公開 Agent。它們的寫入，以及之後的寫入，仍會先詢問。',
+  'tools.agentsHint':
+    '這個工作區的 Agent 當作工具使用的公開 Agent。無論這裡如何設定，它們自己的寫入，以及讀過它們回答之後的寫入，仍會先詢問。',
   'policy.auto': '自動',
   'policy.ask': '先詢問',
   'policy.off': '關閉',
