@@ -210,6 +210,7 @@ def test_MSG4_no_row_appears_later_with_a_version_that_was_already_read(team):
     """50 writers post messages in a chat while a reader reads the changes since its version."""
     chat, done, turn = team.chat, threading.Event(), threading.Semaphore(6)
     seen: list[int] = []
+    before_all = catch_up(chat.id, None).version
 
     def write(writer):
         for number in range(MESSAGES_OF_WRITER):
@@ -219,7 +220,7 @@ def test_MSG4_no_row_appears_later_with_a_version_that_was_already_read(team):
                 connections.close_all()
 
     def read():
-        since = catch_up(chat.id, None).version
+        since = before_all
         try:
             while True:
                 last = done.is_set()
