@@ -115,7 +115,7 @@ function NotificationText({ row, origin, kind }: NotificationTextProps) {
     <>
       <span className={notificationsStyles.text}>
         <span>{rich(kind.key, { actor: row.actor_name, agent: row.agent_name, chat: origin.chatTitle })}</span>
-        {row.excerpt && !isExcerptInText ? <Excerpt row={row} /> : null}
+        {isExcerptInText ? null : <Excerpt row={row} />}
         {origin.otherWorkspace ? (
           <span className="faint xs">{t('notification.inWorkspace', { workspace: origin.otherWorkspace })}</span>
         ) : null}
@@ -134,8 +134,12 @@ function NotificationText({ row, origin, kind }: NotificationTextProps) {
   )
 }
 
-/** What the server stored as `excerpt`: a text, title, name, host or amount; for a failed merge or run an error code. */
+/**
+ * What the server stored as `excerpt`: a text, title, name, host or amount; for a failed merge or run an error code. That of a
+ * merge which was done is the code why it was done line by line, which its page explains.
+ */
 function Excerpt({ row }: Pick<NotificationItemProps, 'row'>) {
+  if (!row.excerpt || row.type === 'merge_done') return null
   const getText = { merge_failed: getCodeText, run_failed: getRunErrorText }[row.type as string]
   const text = getText ? getText(row.excerpt) : row.excerpt
   return (

@@ -24,12 +24,12 @@ const invitation = (workspaceId: string) => ({
   created_at: '2026-11-20T10:00:00Z',
 })
 
-const showList = (isDirect = false) => {
+const showList = (isDirect = false, rows = [invitation('here'), invitation('there')]) => {
   const chat = { id: 'chat-here', title: 'Alice · Robin', is_direct: isDirect }
   answerRequests(({ path }) => {
     if (path.includes('/count')) return [200, { unread: 2 }]
     if (path.includes('/chats')) return [200, page([{ chat, participants: [], unread: 0 }])]
-    return [200, page([invitation('here'), invitation('there')])]
+    return [200, page(rows)]
   })
   const trigger = <button type="button">Open</button>
   const props = { me, trigger, open: true, onOpenChange: vi.fn(), onGo: vi.fn() }
@@ -60,4 +60,11 @@ it.each([
 it('names a direct chat by the name of the other', async () => {
   const screen = await showList(true)
   await expect.element(screen.getByText('Alice added you to Alice · Robin')).toBeVisible()
+})
+
+it('shows no code of a merge that was done line by line', async () => {
+  const merge = { ...invitation('here'), type: 'merge_done', agent_name: 'Scribe', excerpt: 'demo_model' }
+  const screen = await showList(false, [merge])
+  await expect.element(screen.getByText(/Scribe/)).toBeVisible()
+  await expect.element(screen.getByText('demo_model')).not.toBeInTheDocument()
 })
