@@ -62,7 +62,7 @@ const workshop = {
   saveTitle: 'Save {{name}} as {{version}}',
   saveHint: 'It goes live in every chat; the draft closes.',
   saveMessage: 'What changed?',
-  saveMessageHint: '{{added}} lines added, {{removed}} removed. One line for the version history.',
+  saveMessageHint: 'Lines: {{added}} added, {{removed}} removed. Write one line for the version history.',
   saveAs: 'Save as {{version}}',
   savingVersion: 'Saving {{version}}',
   savedAs: "Saved {{version}}. It's live in every chat.",
