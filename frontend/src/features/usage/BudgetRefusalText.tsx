@@ -6,14 +6,12 @@ import { formatAmount, getRefusedAmounts } from './budgets'
 /** Which budget ended a run, what the refused call could have cost, what is left of the budget, and when it resets. */
 export function BudgetRefusalText({ refusal }: { refusal: BudgetRefusal }) {
   const { t } = useTexts()
-  const name = refusal.scope === 'workspace' || !refusal.subject_name ? '' : ` (${refusal.subject_name})`
+  const name = refusal.scope === 'workspace' ? '' : refusal.subject_name
+  const whose = name ? t('budget.whose', { name }) : ''
   if (refusal.unpriced_model) {
     return (
       <>
-        <b>
-          {t(`budget.stopped.${refusal.period}`)}
-          {name}
-        </b>{' '}
+        <b>{t(`budget.stopped.${refusal.period}`, { whose })}</b>{' '}
         {t(`budget.unpriced.${refusal.price_set_by ?? 'editor'}`, { model: refusal.unpriced_model })} {t('budget.kept')}
       </>
     )
@@ -22,10 +20,7 @@ export function BudgetRefusalText({ refusal }: { refusal: BudgetRefusal }) {
   const format = (amount: number) => formatAmount(amount, unit, t)
   return (
     <>
-      <b>
-        {t(`budget.stopped.${refusal.period}`)}
-        {name}
-      </b>{' '}
+      <b>{t(`budget.stopped.${refusal.period}`, { whose })}</b>{' '}
       {left === null || limit === null
         ? t('budget.needed', { needed: format(needed) })
         : t(`budget.needed.${refusal.period}`, {

@@ -168,3 +168,9 @@ it('offers no retry of an agent that was taken down', async () => {
   expect(getByRole('button', { name: 'Retry' }).elements()).toEqual([])
   expect(getByText('Retry works again').elements()).toEqual([])
 })
+
+it('names the person of a budget within the sentence', async () => {
+  budgets = [row]
+  const screen = await show({ scope: 'person', subject_name: 'Alice' })
+  await expect.element(screen.getByText("Stopped by this month's budget (Alice).")).toBeVisible()
+})

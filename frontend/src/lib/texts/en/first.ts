@@ -269,9 +269,10 @@ const first = {
   // usage
   'usage.title': 'Usage',
   'settings.budgets': 'Budgets',
-  'budget.stopped.day': "Stopped by today's budget.",
-  'budget.stopped.month': "Stopped by this month's budget.",
-  'budget.stopped.run': 'Stopped by the budget of this run.',
+  'budget.whose': ' ({{name}})',
+  'budget.stopped.day': "Stopped by today's budget{{whose}}.",
+  'budget.stopped.month': "Stopped by this month's budget{{whose}}.",
+  'budget.stopped.run': 'Stopped by the budget of this run{{whose}}.',
   'budget.needed': 'The next call could cost up to {{needed}}.',
   'budget.needed.day': 'The next call could cost up to {{needed}}; left today: {{left}} of {{limit}}.',
   'budget.needed.month': 'The next call could cost up to {{needed}}; left this month: {{left}} of {{limit}}.',

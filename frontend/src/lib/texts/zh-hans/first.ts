@@ -271,9 +271,10 @@ const first: Record<keyof typeof en, string> = {
   // usage
   'usage.title': '用量',
   'settings.budgets': '预算',
-  'budget.stopped.day': '已因今天的预算停止。',
-  'budget.stopped.month': '已因本月的预算停止。',
-  'budget.stopped.run': '已因这次运行的预算停止。',
+  'budget.whose': '（{{name}}）',
+  'budget.stopped.day': '已因今天的预算{{whose}}停止。',
+  'budget.stopped.month': '已因本月的预算{{whose}}停止。',
+  'budget.stopped.run': '已因这次运行的预算{{whose}}停止。',
   'budget.needed': '下一次调用最多可能花费 {{needed}}。',
   'budget.needed.day': '下一次调用最多可能花费 {{needed}}；今天剩下 {{left}}，上限 {{limit}}。',
   'budget.needed.month': '下一次调用最多可能花费 {{needed}}；本月剩下 {{left}}，上限 {{limit}}。',

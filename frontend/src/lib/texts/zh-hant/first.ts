@@ -271,9 +271,10 @@ const first: Record<keyof typeof en, string> = {
   // usage
   'usage.title': '用量',
   'settings.budgets': '預算',
-  'budget.stopped.day': '已因今天的預算停止。',
-  'budget.stopped.month': '已因本月的預算停止。',
-  'budget.stopped.run': '已因這次執行的預算停止。',
+  'budget.whose': '（{{name}}）',
+  'budget.stopped.day': '已因今天的預算{{whose}}停止。',
+  'budget.stopped.month': '已因本月的預算{{whose}}停止。',
+  'budget.stopped.run': '已因這次執行的預算{{whose}}停止。',
   'budget.needed': '下一次呼叫最多可能花費 {{needed}}。',
   'budget.needed.day': '下一次呼叫最多可能花費 {{needed}}；今天剩下 {{left}}，上限 {{limit}}。',
   'budget.needed.month': '下一次呼叫最多可能花費 {{needed}}；本月剩下 {{left}}，上限 {{limit}}。',
