@@ -235,7 +235,7 @@ class Engine:
                 self._start_run(run_id)
 
     async def _execute(self, run_id: UUID, claimed: Run | None = None) -> None:
-        """Claim and execute a run, then the next runs of its concurrency key; the run of a sub-agent is the only one of its key.
+        """Claim and execute a run, then the next runs of its concurrency key.
         Then claim runs that got no slot before. `claimed`: the run, if it was claimed with its siblings."""
         try:
             claim = partial(claim_run, run_id) if claimed is None else lambda *_, **__: claimed
@@ -256,7 +256,7 @@ class Engine:
                 self._capacity.release_slot(run.id)
                 self.report_states([run])
             prepared = None
-            if not run.is_sub_agent:
+            if not get_kind(run).is_only_run_of_key:
                 if self._isolated or self._is_draining:
                     # Other workers may execute the next run of the key.
                     with suppress(Error):

@@ -32,9 +32,8 @@ from llm.services import record_llm_profile_failure
 from runs.errors import LeaseLost, RunNotAllowed
 from runs.kinds import get_kind
 from runs.kinds.base import PreparedRun
-from runs.kinds.sub_agent import SubAgentAnswer
+from runs.kinds.sub_agent import SubAgentAnswer, SubAgentRun
 from runs.models import Run
-from runs.permissions import is_reader_of_run
 from runs.runtime.loop import run_loop
 from runs.runtime.messages import PartialMessage
 from runs.runtime.steps import LoopEnded, LoopEvent, ModelAnswered, ModelRetried, StepSaved, ToolsFinished, ToolsStarted
@@ -83,7 +82,7 @@ class Runner:
         """The last request to the model, until its ledger entry is written."""
         self._answer: Answer | None = None
         """The answer to that request, until it is stored."""
-        if self.run.chat_id is not None:
+        if self._kind.keeps_requests:
             endpoint = prepared.model.endpoint
             self.run.request_recorder = RequestRecorder(
                 prepared.sections, endpoint.key.reveal() if endpoint.key else ""
@@ -153,7 +152,7 @@ class Runner:
         context = ToolContext(
             run.agent,
             run.on_behalf_of,
-            None if run.is_sub_agent else run.chat_id,
+            run.chat_id if self._kind.can_read_chat else None,
             run.id,
             "",
             is_url_allowed=self._is_url_allowed,
@@ -203,15 +202,15 @@ class Runner:
                 reply = await self._handle_event(event)
 
     async def _reserve(self, request: ModelRequest) -> ModelRequest:
-        """Reserve what a request may use in the budgets of the run, and return the request that is sent. Only answers in a chat may
-        be shortened: a job cannot use a part of an answer. Raises `BudgetRefused`."""
+        """Reserve what a request may use in the budgets of the run, and return the request that is sent. The
+        answer of a job is not shortened, because a part of it is of no use. Raises `BudgetRefused`."""
         reserved = await self._store(
             usage.reserve,
             self._prepared.model,
             request,
             holder_id=self.run.id,
             attempt=self.run.attempt,
-            may_shorten=self.run.chat_id is not None,
+            may_shorten=self._kind.can_answer_in_part,
         )
         self._request = reserved
         if self.run.request_recorder is not None:
@@ -267,7 +266,7 @@ class Runner:
     async def _store_answer(self, event: ModelAnswered) -> StepSaved:
         """Store an answer. The answer of a sub-agent is stored with others of its tree that arrive at about the same time."""
         saved = None
-        if self.run.is_sub_agent:
+        if isinstance(self._kind, SubAgentRun):
             saved = await self._answers.store(SubAgentAnswer(self.run, self._prepared.model, event))
         if saved is None:
             return await self._run_with_retries(self._record_answer, event)
@@ -353,7 +352,7 @@ class Runner:
             model.name,
             workspace_id=workspace_id,
             spec_model=spec_model,
-            is_reader=partial(is_reader_of_run, self.run),
+            is_reader=partial(self._kind.is_reader, self.run),
         )
 
     async def _record_model_error(self, error: LLMError) -> LoopEnded:

@@ -1,15 +1,16 @@
 """The operations of all kinds of runs."""
 
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 from uuid import UUID
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import InterfaceError, OperationalError, connection, transaction
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Now
 
@@ -29,6 +30,7 @@ from llm.messages import ToolCall
 from llm.protocol import LLMError
 from llm.sent_requests import Section
 from runs.errors import LeaseLost
+from runs.hooks import runs_ended
 from runs.models import Run, RunState, Step
 from runs.prepared_queries import LOCKED_ATTEMPT
 from runs.runtime.conversation import Conversation
@@ -46,9 +48,14 @@ from runs.runtime.steps import (
     ToolsStarted,
 )
 from runs.runtime.streaming import StreamSink
-from runs.runtime.sub_agents import start_sub_agents
+from runs.runtime.sub_agents import queue_callers, start_sub_agents
 from tools.interface import ToolOutput
 from usage.owners import ResolvedModel
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
+
+logger = logging.getLogger(__name__)
 
 EMPTY_ANSWER = LoopEnded("failed", "empty_answer", "The model gave no answer.")
 
@@ -87,12 +94,29 @@ class PreparedRun:
 
 
 class RunKind(ABC):
-    """The operations of one kind of run: in a chat, of a sub-agent, one side of a comparison, or a job. Objects have no state.
+    """The operations of one kind of run, for example a reply in a chat or a job. Objects have no state.
 
     `claimed` is the run as it was claimed. Every write is conditional on its attempt and its lease owner, and raises `LeaseLost`
     when another worker has the run (RUN3). Each `record_…` method is one transaction.
     """
 
+    name: ClassVar[str]
+    """The value of `Run.kind`."""
+    label: "ClassVar[StrOrPromise]"
+    """What the admin pages call it."""
+    retry_refusal: "ClassVar[StrOrPromise | None]" = None
+    """Why a run of this kind cannot be retried, for the person who tries to; null: it can."""
+    is_participant: ClassVar[bool] = False
+    """Whether its agent takes part in the conversation of its chat: the run moves the agent's read cursor, ends the queued runs of
+    messages that it has read, mentions participants, wakes agents, and is part of the agent's history."""
+    can_read_chat: ClassVar[bool] = False
+    """Whether its tools may read its chat."""
+    keeps_requests: ClassVar[bool] = False
+    """Whether its requests to the model are kept, for those who may read them in its chat."""
+    can_answer_in_part: ClassVar[bool] = False
+    """Whether an answer is of use that a budget has cut."""
+    is_only_run_of_key: ClassVar[bool] = False
+    """Whether no other run has its concurrency key."""
     ends_when_orphaned: ClassVar[bool] = True
     """Whether a run fails when its process has found `MAX_FAILURES` times that it owns the run but does not execute it
     (`worker/sweeper.py`). If false, the run is queued again each time."""
@@ -112,6 +136,10 @@ class RunKind(ABC):
     @abstractmethod
     def prepare(self, run: Run) -> PreparedRun:
         """Read what the runner needs. After a crash, the next worker reads it again and continues (RUN1)."""
+
+    @abstractmethod
+    def is_reader(self, run: Run) -> bool:
+        """Return whether the person of a run reads all that its model is sent, so that their own model may answer."""
 
     @abstractmethod
     def open_stream(self, run: Run) -> StreamSink:
@@ -268,6 +296,28 @@ def finish_run(update: RowUpdate[Run], end: LoopEnded | None = None) -> RowUpdat
     state = RunState(end.how) if end else RunState.COMPLETED
     code, text = (end.code[:40], end.text[:600]) if end else ("", "")
     return update.set(state=state, ended_at=now(), lease_owner="", lease_until=None, error_code=code, error=text)
+
+
+def build_changes_after_end(runs: Sequence[Run], *, has_answered: bool = False) -> list[RowChange]:
+    """Return the changes that follow from the end of these runs: those that queue their callers, and those of the listeners of
+    `runs_ended`. It is called before the end is written. The chat of the runs is locked.
+
+    Errors of listeners are raised if the runs have answered: an answer is stored with all its effects, or not at all. Else they are
+    logged, so that the runs end anyway; the sweeper would start them again and again.
+    """
+    if not runs:
+        return []
+    callers = queue_callers(runs)
+    if has_answered:
+        return [*callers, *runs_ended.call(runs)]
+    try:
+        with transaction.atomic():
+            return [*callers, *runs_ended.call(runs)]
+    except (LeaseLost, OperationalError, InterfaceError):
+        raise
+    except Exception:
+        logger.exception("A listener of the end of the runs %s failed.", [str(run.pk) for run in runs])
+        return [*callers]
 
 
 def get_lease_end() -> Combinable:

@@ -1,9 +1,9 @@
-"""A run in a chat. A transaction that writes messages locks the chat first: none is written between its reads and its writes."""
+"""Runs in a chat. A transaction that writes messages locks the chat first: none is written between its reads and its writes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, cast
+from typing import Any, ClassVar, Literal, cast
 from uuid import UUID
 
 from django.db import transaction
@@ -35,11 +35,13 @@ from memory.selectors import ReadMemory, may_still_use
 from memory.services import record_history_entry, use_memory
 from runs.errors import LeaseLost, RunNotAllowed
 from runs.hooks import run_failed
+from runs.kinds import get_kind
 from runs.kinds.base import (
     EMPTY_ANSWER,
     PreparedRun,
     RunKind,
     add_llm_step,
+    build_changes_after_end,
     build_run_update,
     build_step_saved,
     build_stored_result,
@@ -49,8 +51,8 @@ from runs.kinds.base import (
     read_attempt_update,
     start_attempt,
 )
-from runs.models import Run, RunState
-from runs.permissions import AGENT_TAKEN_DOWN, is_reader_of_run, lock_chat_of_run
+from runs.models import KindName, Run, RunOrigin, RunState
+from runs.permissions import AGENT_TAKEN_DOWN, is_reader_of_chat, lock_chat_of_run
 from runs.prepared_queries import ANSWERED_QUEUED_RUNS, ATTEMPT, ATTEMPT_TO_END, LOCKED_STEPS, RUN_TO_CLAIM
 from runs.runtime.answered_messages import add_answered_messages, wake_program
 from runs.runtime.history import (
@@ -76,7 +78,6 @@ from runs.runtime.messages import (
 from runs.runtime.offered_tools import add_find_tools, build_tool_schemas, list_offered_tools
 from runs.runtime.steps import LoopEnded, ModelAnswered, ModelRetried, StepSaved, ToolsFinished
 from runs.runtime.streaming import ChatSink, StreamSink
-from runs.runtime.sub_agents import queue_callers
 from tools.registry import FIND_TOOLS
 from usage.owners import ResolvedModel
 
@@ -92,24 +93,33 @@ class ConversationSource:
 
 
 class ChatRun(RunKind):
-    """A run in a chat, started by a message or by a retry."""
+    """A reply in a chat, started by a message or by a retry."""
 
+    name: ClassVar[str] = KindName.CHAT
+    label = KindName.CHAT.label
     can_wait = True
     is_participant = True
-    """Whether its agent takes part in the conversation: the run moves the agent's read cursor, ends the queued runs of messages
-    that it has read, mentions participants and wakes agents."""
-    only_reading = False
+    can_read_chat = True
+    keeps_requests = True
+    can_answer_in_part = True
+    only_reading: ClassVar[bool] = False
     """Whether it has only tools that read."""
-    reads_older_messages = True
+    reads_older_messages: ClassVar[bool] = True
     """Whether its model reads about the messages of a long chat that it does not read in full."""
+    reads_later_messages: ClassVar[bool] = True
+    """Whether its model reads the messages after the one that it answers, besides its own."""
 
     def lock(self, run: Run) -> None:
         chats.lock_chat(run.get_chat_id())
 
+    def lock_chat(self, run: Run) -> Chat:
+        """Lock the chat of a run and return it. Raises `RunNotAllowed` unless the run may post there now."""
+        return lock_chat_of_run(run)
+
     def claim(self, waiting: Run, owner: str) -> Run | None:
         obstacle: RunNotAllowed | None = None
         try:
-            chat = lock_chat_of_run(waiting)
+            chat = self.lock_chat(waiting)
         except RunNotAllowed as error:
             # Do not lock the workspace: when a member is removed, it is locked before the chats.
             locked = Chat.objects.select_for_update(of=("self",), no_key=True)
@@ -127,12 +137,12 @@ class ChatRun(RunKind):
             spec, stamp = found[0], found[1].model_dump(mode="json")
         if run.stop_requested_at is not None:
             self.close(update, LoopEnded("stopped"))
-        elif run.origin == "wake" and not run.attempt and (run.seen or 0) >= run.trigger_seq:
+        elif run.origin == RunOrigin.WAKE and not run.attempt and (run.seen or 0) >= run.trigger_seq:
             # An earlier run has read and answered this message.
-            self.save(update.set(state=RunState.COMPLETED, ended_at=now(), answered_ids=[]))
+            self.save(update, _finish_without_answer([update]))
         elif run.agent.runs_outside and self.is_participant and not run.attempt and obstacle is None:
             wake_program(run, run.seen or 0)
-            self.save(update.set(state=RunState.COMPLETED, ended_at=now(), answered_ids=[]))
+            self.save(update, _finish_without_answer([update]))
         elif obstacle is not None or spec is None:
             obstacle = obstacle or RunNotAllowed("no_version", "The agent has no saved version.")
             self.close(update, LoopEnded("failed", obstacle.code, obstacle.text))
@@ -148,7 +158,7 @@ class ChatRun(RunKind):
         """Set the run to a new attempt of this process."""
         return start_attempt(update, owner, spec, stamp)
 
-    def acknowledge_messages(self, run: Run) -> list[RowUpdate[Any]]:
+    def acknowledge_messages(self, run: Run) -> list[chats.RowChange]:
         """Move the agent's read cursor to `read_to`, and end the queued runs of the messages that were read: this run answers
         them. The chat is locked: a message posted while one of these is queued starts no run, and would be lost (ADR 0003)."""
         if not self.is_participant:
@@ -156,13 +166,13 @@ class ChatRun(RunKind):
         cursor = chats.ReadCursorUpdate(run.get_chat_id(), run.agent, run.read_to)
         queued = ANSWERED_QUEUED_RUNS.all(run.concurrency_key, run.get_chat_id(), run.read_to)
         updates = [build_run_update(other, state=RunState.QUEUED) for other in queued if other.pk != run.pk]
-        return [cursor, *(update.set(state=RunState.COMPLETED, ended_at=now(), answered_ids=[]) for update in updates)]
+        return [cursor, *updates, *_finish_without_answer(updates)]
 
     def prepare(self, run: Run) -> PreparedRun:
         spec = run.get_spec()
         content, replaced_model = get_content(spec), ""
         workspace, person = run.get_chat().workspace, run.on_behalf_of
-        stored = run.stored_settings or StoredSettings(workspace, person, partial(is_reader_of_run, run))
+        stored = run.stored_settings or StoredSettings(workspace, person, partial(self.is_reader, run))
         if run.agent.is_public:
             # The publisher may use a model that this workspace does not have.
             model = find_usable_model(workspace, content.model, person, stored=stored)
@@ -270,13 +280,16 @@ class ChatRun(RunKind):
         self, run: Run, prompt: str, instructions: Mapping[str, str], tokens: int, can_see_images: bool
     ) -> "ConversationSource":
         """Return what the model reads: at least so many `tokens` of the log, and the images that it can see."""
-        entries = read_log(run, tokens, with_images=can_see_images)
+        entries = read_log(run, tokens, with_images=can_see_images, with_later_messages=self.reads_later_messages)
         chat = read_chat_context(run, entries)
         parent = build_participant(run.agent.parent) if run.agent.parent else None
         system = build_system_text(
             prompt, build_participant(run.agent), chat, instructions, role=run.agent.role, parent=parent
         )
         return ConversationSource(system, entries, chat, run.trigger_id)
+
+    def is_reader(self, run: Run) -> bool:
+        return is_reader_of_chat(run, run.chat)
 
     def open_stream(self, run: Run) -> StreamSink:
         return ChatSink(run)
@@ -286,7 +299,7 @@ class ChatRun(RunKind):
             self.lock(claimed)
             update = read_attempt_update(ATTEMPT_TO_END, claimed)
         else:
-            chat = lock_chat_of_run(claimed)
+            chat = self.lock_chat(claimed)
             update = read_attempt_update(ATTEMPT, claimed)
             update.row.agent, update.row.chat = claimed.agent, chat
         update.row.memory, update.row.earlier_context = claimed.memory, claimed.earlier_context
@@ -299,7 +312,7 @@ class ChatRun(RunKind):
     def close(self, update: RowUpdate[Run], end: LoopEnded, changes: Sequence[chats.RowChange] = ()) -> None:
         by = update.row.stopped_by if end.how == "stopped" else None
         closing = build_closing_changes(update, end, by=by)
-        chats.save_changes(update.row.get_chat_id(), [*changes, *closing, *queue_callers([update.row])])
+        chats.save_changes(update.row.get_chat_id(), [*changes, *closing, *build_changes_after_end([update.row])])
 
     def build_partial_messages(self, run: Run, partial: PartialMessage, model: ResolvedModel) -> list[Message]:
         return build_partial_messages(run, partial, model, find_mentions=self.is_participant)
@@ -343,10 +356,12 @@ class ChatRun(RunKind):
             # An answer without a text and without calls would be invisible.
             self.close(update, EMPTY_ANSWER, rows)
         else:
+            changes: list[chats.RowChange] = [*rows, *rows_of_wakes]
             if not event.answer.calls:
                 finish_run(update)
-            self.save(update, [*record_context(run), *rows, *rows_of_wakes])
-            if not event.answer.calls and self.is_participant:
+                changes = [*record_context(run), *changes, *build_changes_after_end([run], has_answered=True)]
+            self.save(update, changes)
+            if not event.answer.calls:
                 record_history(run, claimed.get_spec(), "completed")
         return build_step_saved(run)
 
@@ -366,14 +381,24 @@ def _withdraw_memory(claimed: Run, saved: StepSaved) -> StepSaved:
 class ComparisonRun(ChatRun):
     """One side of a comparison: it changes nothing but the comparison (ADR 0012)."""
 
+    name = KindName.COMPARISON
+    label = KindName.COMPARISON.label
     can_wait = False
     is_participant = False
     only_reading = True
+    reads_later_messages = False
+
+
+def _finish_without_answer(updates: Sequence[RowUpdate[Run]]) -> list[chats.RowChange]:
+    """Set queued runs to completed whose messages another run or an outside program answers. Return the changes that follow."""
+    for update in updates:
+        update.set(state=RunState.COMPLETED, ended_at=now(), answered_ids=[])
+    return build_changes_after_end([update.row for update in updates])
 
 
 def record_history(run: Run, spec: AgentSpec | None, outcome: str) -> None:
     """Store an entry about a run that is ending, with what it has read and done, if its agent has a memory over all its chats."""
-    if spec is None or spec.memory != "agent" or run.agent.is_public or run.is_compared or run.is_sub_agent:
+    if spec is None or spec.memory != "agent" or run.agent.is_public or not get_kind(run).is_participant:
         return
     # Null: the run ends without its worker, for example while it waits. It may have read any text.
     has_outside_texts = run.attempt > 0 if run.has_outside_texts is None else run.has_outside_texts
@@ -414,7 +439,7 @@ def build_closing_changes(update: RowUpdate[Run], end: LoopEnded, *, by: Actor |
         budget=end.budget,
     )
     message.metadata = run.metadata
-    if type_ == "RUN_FAILED" and not (run.is_sub_agent or run.is_compared):
+    if type_ == "RUN_FAILED" and get_kind(run).is_participant:
         run_failed.call(run, message)
     return [*closed, *build_results_of_open_calls(run), message, update]
 

@@ -7,11 +7,13 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from django.utils.translation import gettext_lazy as _
 
 from agents.models import AgentSpec
 from agents.selectors import find_answering_spec
 from agents.specs.content import Limits
 from chats import services as chats
+from chats.models import Chat
 from common.writing import RowUpdate
 from context.log_entries import build_entry, build_participant
 from context.transcript import ChatContext, LogEntry, build_sub_agent_text
@@ -22,19 +24,20 @@ from runs.kinds.base import (
     PreparedRun,
     add_llm_step,
     build_attempt_update,
+    build_changes_after_end,
     build_run_update,
     build_step_saved,
     extend_lease,
     finish_run,
 )
 from runs.kinds.chat import ChatRun, ConversationSource, build_closing_changes
-from runs.models import Run, RunState
-from runs.permissions import is_reader_of_run, lock_chat_of_run
+from runs.models import KindName, Run, RunState
+from runs.permissions import lock_chat_of_tasks
 from runs.prepared_queries import ATTEMPTS, MESSAGES_OF_RUN, RUNS_TO_CLAIM
 from runs.runtime.history import read_started_calls
 from runs.runtime.messages import build_answer_messages
 from runs.runtime.steps import ModelAnswered, StepSaved
-from runs.runtime.sub_agents import Task, queue_callers
+from runs.runtime.sub_agents import Task
 from usage.owners import ResolvedModel
 
 
@@ -50,8 +53,16 @@ class SubAgentAnswer:
 class SubAgentRun(ChatRun):
     """A run whose agent reads its task and the messages of this run, and nothing else of the chat."""
 
+    name = KindName.SUB_AGENT
+    label = KindName.SUB_AGENT.label
+    retry_refusal = _("The agent that gave this task asks again, or you retry its reply.")
     is_participant = False
+    can_read_chat = False
     reads_older_messages = False
+    is_only_run_of_key = True
+
+    def lock_chat(self, run: Run) -> Chat:
+        return lock_chat_of_tasks([run])
 
     def start(self, update: RowUpdate[Run], owner: str, spec: AgentSpec, stamp: Any) -> RowUpdate[Run]:
         super().start(update, owner, spec, stamp)
@@ -64,11 +75,11 @@ class SubAgentRun(ChatRun):
     def claim_siblings(self, waiting: Sequence[Run], owner: str) -> list[Run]:
         """Start the first attempts of queued runs of one caller in the current transaction: the chat is locked once, and one frame
         is published. What `prepare` needs is read once for all. Raises `RunNotAllowed` or `LeaseLost` if one cannot start."""
-        chat = lock_chat_of_run(*waiting)
+        chat = lock_chat_of_tasks(waiting)
         runs = RUNS_TO_CLAIM.all([run.pk for run in waiting])
         answering = {agent.id: find_answering_spec(agent, chat.id) for agent in {run.agent for run in runs}}
         updates: list[RowUpdate[Run]] = []
-        stored = StoredSettings(chat.workspace, waiting[0].on_behalf_of, partial(is_reader_of_run, waiting[0]))
+        stored = StoredSettings(chat.workspace, waiting[0].on_behalf_of, partial(self.is_reader, waiting[0]))
         calls = read_started_calls(waiting[0]).of_other_runs
         for run in runs:
             found = answering[run.agent_id]
@@ -88,7 +99,7 @@ class SubAgentRun(ChatRun):
     def record_answers(self, answers: Sequence[SubAgentAnswer]) -> list[StepSaved]:
         """Store answers of sub-agents of one tree in one chat together: the chat is locked once, and one frame is published.
         Raises `RunNotAllowed` or `LeaseLost` when one of them cannot be stored; then none is."""
-        chat = lock_chat_of_run(*[answer.claimed for answer in answers])
+        chat = lock_chat_of_tasks([answer.claimed for answer in answers])
         stored = {run.pk: run for run in ATTEMPTS.all([answer.claimed.pk for answer in answers])}
         changes: list[chats.RowChange] = []
         replies: list[StepSaved] = []
@@ -103,10 +114,10 @@ class SubAgentRun(ChatRun):
             if answer.event.answer.calls:
                 changes.append(extend_lease(update))
             else:
-                ended.append(run)
                 changes += [finish_run(update)] if text else build_closing_changes(update, EMPTY_ANSWER)
+                ended.append(run)
             replies.append(build_step_saved(run))
-        chats.save_changes(chat.id, [*changes, *queue_callers(ended)])
+        chats.save_changes(chat.id, [*changes, *build_changes_after_end(ended, has_answered=True)])
         return replies
 
     def prepare(self, run: Run) -> PreparedRun:

@@ -43,15 +43,14 @@ OTHER_BYTES = 500 * MAX_ROWS
 """Bytes of all payloads besides their texts."""
 
 
-def read_log(run: Run, tokens: int, *, with_images: bool = False) -> list[LogEntry]:
+def read_log(run: Run, tokens: int, *, with_images: bool = False, with_later_messages: bool = True) -> list[LogEntry]:
     """Return the newest part of the chat's log, in order, with at least so many tokens, and the message that the run answers.
-    `with_images`: the newest images, too.
+    `with_images`: the newest images, too. Without `with_later_messages`, it is the log up to that message, and the run's own rows.
 
-    A comparison is read as its question, by the person who asked, and the draft's answer. One side of a comparison reads the log
-    up to the question, and its own rows.
+    A comparison is read as its question, by the person who asked, and the draft's answer.
     """
     max_bytes = tokens * BYTES_PER_TOKEN + OTHER_BYTES
-    if run.is_compared:
+    if not with_later_messages:
         is_read = Q(seq__lte=run.trigger_seq) | Q(run_id=run.id)
         newest: Iterable[Sequence[Any]] = list_log(run.agent_id, run.get_chat_id(), max_bytes, tokens, is_read)
     else:

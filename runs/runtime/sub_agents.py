@@ -24,7 +24,7 @@ from events.rows import MessageMetadata, SubAgentMetadata
 from files.selectors import find_passable_files
 from llm.messages import ToolCall
 from runs.errors import LeaseLost
-from runs.models import NOT_ENDED, Run, RunOrigin, RunState
+from runs.models import NOT_ENDED, KindName, Run, RunOrigin, RunState
 from runs.prepared_queries import (
     ACTORS,
     ENDED_SUB_AGENTS,
@@ -99,12 +99,13 @@ def _build_run(caller: Run, request: TaskRequest, agent: Actor) -> Run:
         name=agent.handle, displayName=agent.name, depth=len(path) - 1, path=[*above, agent.handle]
     )
     metadata = MessageMetadata(agent=sub_agent, call_id=request.call.id, avatar=agent.avatar)
-    given_ids = Task.from_run(caller).file_ids if caller.is_sub_agent else None
+    given_ids = Task.from_run(caller).file_ids if caller.input is not None else None
     file_ids = find_passable_files(task.file_ids, caller.get_chat_id(), given_ids)
     return Run(
         workspace_id=caller.workspace_id,
         chat_id=caller.chat_id,
         agent=agent,
+        kind=KindName.SUB_AGENT,
         origin=RunOrigin.TASK,
         concurrency_key=f"{caller.id}:{request.call.id}",
         root_id=caller.tree_id,
@@ -207,7 +208,7 @@ def list_runs_to_stop(run: Run) -> list[Run]:
     the sub-agents below it. The chat is locked."""
     tree = Run.objects.filter(Q(pk=run.tree_id) | Q(root_id=run.tree_id), chat=run.get_chat_id(), state__in=NOT_ENDED)
     active = list(tree.select_related("agent").order_by("pk"))
-    if not run.is_sub_agent:
+    if run.parent_id is None:
         return active
     found = {run.id}
     for other in active:  # a sub-agent is younger than its caller

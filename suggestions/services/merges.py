@@ -22,6 +22,7 @@ from events.publish import publish_workspace_list_changed
 from events.rows import MergeState
 from runs.services.runs import start_job, stop_job
 from suggestions.job_inputs import build_merge_input
+from suggestions.job_kinds import MERGE
 from suggestions.models import Merge, Suggestion
 from suggestions.permissions import (
     MergeVerb,
@@ -125,7 +126,7 @@ def _start_merge(merge: Merge, suggestions: list[Suggestion]) -> None:
     job_input = build_merge_input(
         merge.id, agent=merge.agent, production=merge.base.content(), suggestions=build_named_suggestions(suggestions)
     )
-    merge.run = start_job(merge.by, merge.workspace_id, kind="merge", subject_id=merge.id, job_input=job_input)
+    merge.run = start_job(merge.by, merge.workspace_id, kind=MERGE, subject_id=merge.id, job_input=job_input)
     merge.save()
 
 
