@@ -13,13 +13,8 @@ from agents.models import AgentSpec
 from chats.models import Chat, Message, VersionedRow
 from common.clock import now
 from common.models import Identified, build_display_name
-from context.earlier import EarlierContext
-from context.retrieval import Vector
 from events.payloads import MemoryScope
 from events.rows import RunRow, Stamp
-from llm.endpoints import StoredSettings
-from llm.sent_requests import RequestRecorder
-from memory.selectors import ReadMemory
 from tools.models import EFFECTS
 from workspaces.models import Workspace
 
@@ -94,21 +89,8 @@ class Run(Identified, VersionedRow):
 
     # A new run is not inserted if its concurrency key has a queued run in the same chat, which will read this message, too.
     ignores_conflicts = True
-    # Of a claimed run: what it reads of its agent's memory. Set when it is prepared.
-    memory: ReadMemory | None = None
-    # Of a claimed run: whether it reads texts from outside besides its chat (FAIR8); null: this process has not prepared it.
-    has_outside_texts: bool | None = None
     # Of a new run: the message that is inserted with it, and that gets its `seq` only then (`assign_version`).
     trigger: Message | None = None
-    # Of a claimed run in a chat: what stores the requests that its runner sends to the model.
-    request_recorder: RequestRecorder | None = None
-    # Of a claimed run, in its worker only: what its model reads of the older messages of a long chat.
-    earlier_context: EarlierContext | None = None
-    # Of a claimed run, in its worker only: the embedding of the message that it answers, if older messages are searched by it.
-    request_vector: Vector | None = None
-    # Of runs of sub-agents that were claimed together: what was read once for all of them.
-    calls_of_other_runs: int | None = None
-    stored_settings: StoredSettings | None = None
 
     workspace = models.ForeignKey(Workspace, verbose_name=_("workspace"), on_delete=models.CASCADE, related_name="runs")
     chat = models.ForeignKey(

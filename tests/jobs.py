@@ -17,7 +17,7 @@ def claim_job(run: Run, owner: str = "here:1:a") -> Run:
     """Claim a job as a worker does. Fails if the job ends instead, e.g. because its person has left."""
     claimed = claims.claim_run(run.id, owner)
     assert claimed is not None, "the job has ended, or another one with its concurrency key is running"
-    return claimed
+    return claimed.row
 
 
 def answer_job(run: Run, text: str, model: ResolvedModel = MODEL) -> Run:

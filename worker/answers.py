@@ -29,8 +29,8 @@ class AnswerCollector:
 
     async def store(self, answer: SubAgentAnswer) -> StepSaved | None:
         """Store an answer. Return null if it could not be stored with others; then it has to be stored by itself."""
-        claimed = answer.claimed
-        key = (claimed.tree_id, claimed.get_chat_id())
+        run = answer.claimed.row
+        key = (run.tree_id, run.get_chat_id())
         stored: StoredAnswer = asyncio.get_running_loop().create_future()
         has_task = key in self._waiting
         self._waiting.setdefault(key, []).append((answer, stored))

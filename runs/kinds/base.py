@@ -33,6 +33,7 @@ from runs.errors import LeaseLost
 from runs.hooks import runs_ended
 from runs.models import Run, RunState, Step
 from runs.prepared_queries import LOCKED_ATTEMPT
+from runs.runtime.claimed_run import ClaimedRun
 from runs.runtime.conversation import Conversation
 from runs.runtime.history import StartedCalls
 from runs.runtime.ledger import record_llm_call
@@ -64,7 +65,7 @@ EMPTY_ANSWER = LoopEnded("failed", "empty_answer", "The model gave no answer.")
 class PreparedRun:
     """A claimed run with everything that its runner needs. Reading it makes no query."""
 
-    run: Run
+    claimed: ClaimedRun
     content: SpecContent
     model: ResolvedModel
     transcript: Transcript
@@ -79,10 +80,13 @@ class PreparedRun:
     """The most tokens, by an estimate, of the conversation without the system text; null: no turn is left out."""
     file_ids: tuple[UUID, ...] = ()
     """The files that a sub-agent may read."""
-    has_outside_texts: bool = False
-    """Whether the system text has pages or texts of others in the memory, or a tool is described outside the workspace."""
     sections: tuple[Section, ...] = ()
     """The parts of the system text, in their order."""
+
+    @property
+    def run(self) -> Run:
+        """The run as it was claimed."""
+        return self.claimed.row
 
     def build_conversation(self) -> Conversation:
         """Return the conversation at the next step of the run."""
@@ -129,12 +133,12 @@ class RunKind(ABC):
         """Lock the rows that must be locked before the run; none by default."""
 
     @abstractmethod
-    def claim(self, waiting: Run, owner: str) -> Run | None:
+    def claim(self, waiting: Run, owner: str) -> ClaimedRun | None:
         """Start an attempt in the current transaction. Return null when the run was ended instead of started. Raises
         `LeaseLost` when it is not queued any more, and `IntegrityError` when another run of its concurrency key is active."""
 
     @abstractmethod
-    def prepare(self, run: Run) -> PreparedRun:
+    def prepare(self, claimed: ClaimedRun) -> PreparedRun:
         """Read what the runner needs. After a crash, the next worker reads it again and continues (RUN1)."""
 
     @abstractmethod
@@ -146,7 +150,7 @@ class RunKind(ABC):
         """Return a new sink for the chunks of the answer."""
 
     @abstractmethod
-    def lock_attempt(self, claimed: Run, *, at_end: bool = False) -> RowUpdate[Run]:
+    def lock_attempt(self, claimed: ClaimedRun, *, at_end: bool = False) -> RowUpdate[Run]:
         """Lock the chat, if the run has one; return the run's update. Raises `LeaseLost` and, unless `at_end`, `RunNotAllowed`."""
 
     @abstractmethod
@@ -154,23 +158,33 @@ class RunKind(ABC):
         """Write the changes of the chat, then the update of the run. Extend the lease of a running run."""
 
     @abstractmethod
-    def close(self, update: RowUpdate[Run], end: LoopEnded, changes: Sequence[RowChange] = ()) -> None:
-        """End the run without an answer, so that its chat or its listeners are notified, after the changes of the chat."""
+    def close(
+        self,
+        update: RowUpdate[Run],
+        end: LoopEnded,
+        changes: Sequence[RowChange] = (),
+        *,
+        claimed: ClaimedRun | None,
+    ) -> None:
+        """End the run without an answer, so that its chat or its listeners are notified, after the changes of the chat. `claimed`:
+        null if the run ends without its worker."""
 
-    def build_partial_messages(self, run: Run, partial: PartialMessage, model: ResolvedModel) -> list[Message]:
+    def build_partial_messages(
+        self, claimed: ClaimedRun, run: Run, partial: PartialMessage, model: ResolvedModel
+    ) -> list[Message]:
         """Return the rows of a message that was not completed; none by default."""
         return []
 
     @abstractmethod
-    def record_tool_results(self, claimed: Run, event: ToolsFinished) -> StepSaved:
+    def record_tool_results(self, claimed: ClaimedRun, event: ToolsFinished) -> StepSaved:
         """Store the results of calls. The returned `StepSaved` has the messages that others wrote meanwhile."""
 
     @abstractmethod
-    def record_answer(self, claimed: Run, model: ResolvedModel, event: ModelAnswered) -> StepSaved:
+    def record_answer(self, claimed: ClaimedRun, model: ResolvedModel, event: ModelAnswered) -> StepSaved:
         """Store the model's answer. An answer without calls ends the run."""
 
     @transaction.atomic
-    def record_tool_start(self, claimed: Run, event: ToolsStarted) -> StepSaved:
+    def record_tool_start(self, claimed: ClaimedRun, event: ToolsStarted) -> StepSaved:
         """Store calls before they are made, so that a crash during one is known (RUN15). A repeated call keeps its row."""
         run = read_attempt_update(LOCKED_ATTEMPT, claimed).row
         fields: dict[str, Any] = {"number": run.steps_done, "kind": "tool", "state": "started", "attempt": run.attempt}
@@ -182,22 +196,22 @@ class RunKind(ABC):
         return build_step_saved(run)
 
     @transaction.atomic
-    def record_retry(self, claimed: Run, model: ResolvedModel, event: ModelRetried) -> StepSaved:
+    def record_retry(self, claimed: ClaimedRun, model: ResolvedModel, event: ModelRetried) -> StepSaved:
         """Store that the model is asked once more for the same message, as a new attempt (RUN11)."""
         update = self.lock_attempt(claimed)
-        record_llm_call(update, model, event.error)
+        record_llm_call(update, model, event.error, claimed.request_recorder)
         self.save(update.set(attempt=update.row.attempt + 1))
         return build_step_saved(update.row)
 
     @transaction.atomic
-    def record_retry_time(self, claimed: Run, at: datetime) -> None:
+    def record_retry_time(self, claimed: ClaimedRun, at: datetime) -> None:
         """Store when the model is asked again. A worker that reclaims the run does not ask before that."""
         self.save(self.lock_attempt(claimed).set(retry_at=at))
 
     @transaction.atomic
     def record_loop_end(
         self,
-        claimed: Run,
+        claimed: ClaimedRun,
         model: ResolvedModel,
         end: LoopEnded,
         partial: PartialMessage | None = None,
@@ -209,23 +223,25 @@ class RunKind(ABC):
         update = self.lock_attempt(claimed, at_end=not is_waiting)
         if is_waiting and update.row.stop_requested_at is not None:
             is_waiting, end = False, LoopEnded("stopped")
-        rows = self.build_partial_messages(update.row, partial, model) if partial is not None else []
+        rows = self.build_partial_messages(claimed, update.row, partial, model) if partial is not None else []
         if error is not None:
-            record_llm_call(update, model, error)
+            record_llm_call(update, model, error, claimed.request_recorder)
         run = update.row
         if not is_waiting:
-            self.close(update, end, rows)
+            self.close(update, end, rows, claimed=claimed)
         elif end.how == "waiting_child":
             self.save(update, [*rows, *start_sub_agents(update, end.tasks)])
         else:
-            asked = ask_for_approvals(run.get_chat(), run.agent, claimed.on_behalf_of, run.id, end.requests)
+            asked = ask_for_approvals(run.get_chat(), run.agent, claimed.row.on_behalf_of, run.id, end.requests)
             for message in asked:
                 message.metadata = run.metadata
             update.set(state=RunState.WAITING_APPROVAL, waiting_since=now(), lease_owner="", lease_until=None)
             self.save(update, [*rows, *asked])
 
     @staticmethod
-    def run_in_transaction(claimed: Run, call: ToolCall, work: Callable[[], ToolOutput], seconds: float) -> ToolOutput:
+    def run_in_transaction(
+        claimed: ClaimedRun, call: ToolCall, work: Callable[[], ToolOutput], seconds: float
+    ) -> ToolOutput:
         """Run a tool that uses our database, and store its result, in one transaction."""
         with transaction.atomic():
             # A thread cannot be killed, but PostgreSQL ends its transaction, and so releases its locks.
@@ -238,7 +254,8 @@ class RunKind(ABC):
                 )
             output = work()
             result = build_stored_result("ok", output.text, quotes_agents=output.quotes_agents)
-            mine = Step.objects.filter(run=claimed, call_id=call.id, state="started", attempt=claimed.attempt)
+            run = claimed.row
+            mine = Step.objects.filter(run=run, call_id=call.id, state="started", attempt=run.attempt)
             if not mine.update(state="done", result=result, ended_at=now()):
                 raise LeaseLost("Another worker has stored a result of this call.")
         return output
@@ -249,17 +266,18 @@ def build_stored_result(status: str, text: str, *, quotes_agents: bool) -> dict[
     return {"status": status, "text": text} | ({"quotes_agents": True} if quotes_agents else {})
 
 
-def read_attempt_update(query: PreparedQuery[Run], claimed: Run) -> RowUpdate[Run]:
+def read_attempt_update(query: PreparedQuery[Run], claimed: ClaimedRun) -> RowUpdate[Run]:
     """Read the stored run, and return an update of it as `build_attempt_update` does. Raises `LeaseLost`."""
-    return build_attempt_update(query.first(claimed.pk, claimed.attempt, claimed.lease_owner), claimed)
+    row = claimed.row
+    return build_attempt_update(query.first(row.pk, row.attempt, row.lease_owner), claimed)
 
 
-def build_attempt_update(run: Run | None, claimed: Run) -> RowUpdate[Run]:
+def build_attempt_update(run: Run | None, claimed: ClaimedRun) -> RowUpdate[Run]:
     """Return an update of the stored run that is written only if the same worker still has it. Raises `LeaseLost`."""
-    if run is None or (run.attempt, run.lease_owner) != (claimed.attempt, claimed.lease_owner):
-        raise LeaseLost(f"Run {claimed.pk} belongs to another worker, or has ended.")
-    run.request_recorder = claimed.request_recorder
-    return build_run_update(run, attempt=claimed.attempt, lease_owner=claimed.lease_owner, state=RunState.RUNNING)
+    attempt, owner = claimed.row.attempt, claimed.row.lease_owner
+    if run is None or (run.attempt, run.lease_owner) != (attempt, owner):
+        raise LeaseLost(f"Run {claimed.row.pk} belongs to another worker, or has ended.")
+    return build_run_update(run, attempt=attempt, lease_owner=owner, state=RunState.RUNNING)
 
 
 def build_run_update(run: Run, **only_if: Any) -> RowUpdate[Run]:
@@ -330,9 +348,9 @@ def _build_lease_end(seconds: float) -> Combinable:
     return Now() + timedelta(seconds=seconds)
 
 
-def add_llm_step(update: RowUpdate[Run], event: ModelAnswered, model: ResolvedModel) -> None:
+def add_llm_step(claimed: ClaimedRun, update: RowUpdate[Run], event: ModelAnswered, model: ResolvedModel) -> None:
     """Insert the step and the ledger entry of an answer; set the usage and the id of the next message on the run."""
-    record_llm_call(update, model, event.answer)
+    record_llm_call(update, model, event.answer, claimed.request_recorder)
     result: dict[str, Any] = {"message_id": str(event.step.message_id), "finish": event.answer.finish}
     if event.answer.provider_fields is not None:
         result["provider_fields"] = asdict(event.answer.provider_fields)

@@ -55,6 +55,7 @@ from runs.models import KindName, Run, RunOrigin, RunState
 from runs.permissions import AGENT_TAKEN_DOWN, is_reader_of_chat, lock_chat_of_run
 from runs.prepared_queries import ANSWERED_QUEUED_RUNS, ATTEMPT, ATTEMPT_TO_END, LOCKED_STEPS, RUN_TO_CLAIM
 from runs.runtime.answered_messages import add_answered_messages, wake_program
+from runs.runtime.claimed_run import ClaimedRun
 from runs.runtime.history import (
     find_earlier_context,
     find_known_results,
@@ -116,7 +117,7 @@ class ChatRun(RunKind):
         """Lock the chat of a run and return it. Raises `RunNotAllowed` unless the run may post there now."""
         return lock_chat_of_run(run)
 
-    def claim(self, waiting: Run, owner: str) -> Run | None:
+    def claim(self, waiting: Run, owner: str) -> ClaimedRun | None:
         obstacle: RunNotAllowed | None = None
         try:
             chat = self.lock_chat(waiting)
@@ -136,7 +137,7 @@ class ChatRun(RunKind):
         if spec is None and (found := find_answering_spec(run.agent, chat.id)):
             spec, stamp = found[0], found[1].model_dump(mode="json")
         if run.stop_requested_at is not None:
-            self.close(update, LoopEnded("stopped"))
+            self.close(update, LoopEnded("stopped"), claimed=None)
         elif run.origin == RunOrigin.WAKE and not run.attempt and (run.seen or 0) >= run.trigger_seq:
             # An earlier run has read and answered this message.
             self.save(update, _finish_without_answer([update]))
@@ -145,13 +146,13 @@ class ChatRun(RunKind):
             self.save(update, _finish_without_answer([update]))
         elif obstacle is not None or spec is None:
             obstacle = obstacle or RunNotAllowed("no_version", "The agent has no saved version.")
-            self.close(update, LoopEnded("failed", obstacle.code, obstacle.text))
+            self.close(update, LoopEnded("failed", obstacle.code, obstacle.text), claimed=None)
         else:
             self.start(update, owner, spec, stamp).set(read_to=chat.version)
             if self.is_participant:
                 add_answered_messages(update, run.seen or 0)
             chats.save_changes(chat.id, [update, *self.acknowledge_messages(run)])
-            return update.row
+            return ClaimedRun(run, usage_rules=run.usage_rules, has_notes=run.has_notes)
         return None
 
     def start(self, update: RowUpdate[Run], owner: str, spec: AgentSpec, stamp: Any) -> RowUpdate[Run]:
@@ -168,11 +169,12 @@ class ChatRun(RunKind):
         updates = [build_run_update(other, state=RunState.QUEUED) for other in queued if other.pk != run.pk]
         return [cursor, *updates, *_finish_without_answer(updates)]
 
-    def prepare(self, run: Run) -> PreparedRun:
+    def prepare(self, claimed: ClaimedRun) -> PreparedRun:
+        run = claimed.row
         spec = run.get_spec()
         content, replaced_model = get_content(spec), ""
         workspace, person = run.get_chat().workspace, run.on_behalf_of
-        stored = run.stored_settings or StoredSettings(workspace, person, partial(self.is_reader, run))
+        stored = claimed.stored_settings or StoredSettings(workspace, person, partial(self.is_reader, run))
         if run.agent.is_public:
             # The publisher may use a model that this workspace does not have.
             model = find_usable_model(workspace, content.model, person, stored=stored)
@@ -182,7 +184,7 @@ class ChatRun(RunKind):
             get_run_tools(run.agent, spec, content, run.workspace_id, only_reading=self.only_reading)
         )
         found = read_found_tools(run) if FIND_TOOLS in tools and run.steps_done else frozenset()
-        resolved = resolve_model_of_run(run, *get_endpoint(workspace, content.model, person, stored=stored))
+        resolved = resolve_model_of_run(claimed, *get_endpoint(workspace, content.model, person, stored=stored))
         resolved = replace(resolved, replaced=replaced_model)
         endpoint, model = resolved.endpoint, resolved.name
         can_see = can_see_images(endpoint, model)
@@ -195,17 +197,17 @@ class ChatRun(RunKind):
             read = replace(read, entries=add_file_texts(read.entries, limit))
         pages_tool, entries = tools.get(READ_PAGES), read.entries
         pages = build_pages_text(run.agent.workspace_id, pages_tool.config, limit) if pages_tool else ""
-        memory = self.read_memory(run, content.memory, read, limit, strategy=content.context.strategy)
+        memory = self.read_memory(claimed, content.memory, read, limit, strategy=content.context.strategy)
         system = "\n\n".join(part for part in (read.system, pages, memory.text) if part)
         schemas = build_tool_schemas(tools, found)
         max_answer, token_factor = content.parameters.max_tokens, resolved.token_factor
         budget = get_context_budget(endpoint, model, max_answer, system, schemas, limit, token_factor)
         if self.reads_older_messages:
-            run.earlier_context = find_earlier_context(run, content.context.strategy, entries, budget)
-        if run.earlier_context is not None and run.earlier_context.text:
-            system = f"{system}\n\n{run.earlier_context.text}"
+            claimed.earlier_context = find_earlier_context(claimed, content.context.strategy, entries, budget)
+        if claimed.earlier_context is not None and claimed.earlier_context.text:
+            system = f"{system}\n\n{claimed.earlier_context.text}"
             budget = get_context_budget(endpoint, model, max_answer, system, schemas, limit, token_factor)
-            entries = run.earlier_context.list_kept_entries(entries, read.trigger_id, run.id)
+            entries = claimed.earlier_context.list_kept_entries(entries, read.trigger_id, run.id)
         transcript = build_transcript(
             entries,
             system=system,
@@ -218,39 +220,39 @@ class ChatRun(RunKind):
             waiting_calls=find_waiting_calls_of_others(run, entries),
             provider_fields=read_provider_fields(run, entries),
         )
-        run.has_outside_texts = bool(pages) or memory.has_texts_of_others  # these may repeat texts from outside
-        run.has_outside_texts |= has_descriptions_from_outside(tools, run.workspace_id)
-        run.has_outside_texts |= any(entry.file_text is not None for entry in entries)
+        has_outside_texts = bool(pages) or memory.has_texts_of_others  # these may repeat texts from outside
+        has_outside_texts |= has_descriptions_from_outside(tools, run.workspace_id)
+        has_outside_texts |= any(entry.file_text is not None for entry in entries)
+        claimed.has_outside_texts = has_outside_texts
         sections = [Section("prompt", content.prompt.strip()), Section("pages", pages.strip())]
         sections.append(Section("memory", memory.text, memory.chat_ids))
-        if run.earlier_context is not None:
+        if claimed.earlier_context is not None:
             # Counted in the transcript, because not all kept messages may fit into the budget.
-            run.earlier_context = run.earlier_context.with_size(
+            claimed.earlier_context = claimed.earlier_context.with_size(
                 turns=count_texts(transcript), limit=limit, limit_by=limit_by
             )
-            sections += run.earlier_context.sections
+            sections += claimed.earlier_context.sections
         decided = find_decided_calls(run.id) if transcript.open_calls else {}
         known = find_known_results(run, transcript.open_calls, tools, decided) if transcript.open_calls else {}
         past = list_past_calls(run, transcript.open_calls) if run.steps_done else []
         return PreparedRun(
-            run,
+            claimed,
             content,
             resolved,
             transcript,
             tools,
             known_results=known,
             past_calls=past,
-            started_calls=read_started_calls(run),
+            started_calls=read_started_calls(claimed),
             decided_calls=decided,
             found_tools=found,
             max_context_tokens=budget,
-            has_outside_texts=run.has_outside_texts,
             sections=tuple(sections),
         )
 
     def read_memory(
         self,
-        run: Run,
+        claimed: ClaimedRun,
         memory_scope: MemoryScope,
         read: "ConversationSource",
         model_size: int,
@@ -258,11 +260,12 @@ class ChatRun(RunKind):
         strategy: ContextStrategy | Literal["default"] = "default",
     ) -> ReadMemory:
         """Return what the run reads of its agent's memory. An agent without notes that remembers each chat needs no query."""
+        run = claimed.row
         is_first = run.attempt < 2  # a later attempt replaces what an earlier one has stored
-        if not self.is_participant or (memory_scope == "chat" and is_first and not getattr(run, "has_notes", True)):
+        if not self.is_participant or (memory_scope == "chat" and is_first and not claimed.has_notes):
             return ReadMemory()
         request = next((entry.payload.get("text", "") for entry in read.entries if entry.id == run.trigger_id), "")
-        run.memory = use_memory(
+        claimed.memory = use_memory(
             run.agent,
             run.get_chat(),
             person=run.on_behalf_of,
@@ -274,7 +277,7 @@ class ChatRun(RunKind):
             if strategy == "default"
             else strategy,
         )
-        return run.memory
+        return claimed.memory
 
     def read_conversation(
         self, run: Run, prompt: str, instructions: Mapping[str, str], tokens: int, can_see_images: bool
@@ -294,31 +297,38 @@ class ChatRun(RunKind):
     def open_stream(self, run: Run) -> StreamSink:
         return ChatSink(run)
 
-    def lock_attempt(self, claimed: Run, *, at_end: bool = False) -> RowUpdate[Run]:
+    def lock_attempt(self, claimed: ClaimedRun, *, at_end: bool = False) -> RowUpdate[Run]:
         if at_end:
-            self.lock(claimed)
+            self.lock(claimed.row)
             update = read_attempt_update(ATTEMPT_TO_END, claimed)
         else:
-            chat = self.lock_chat(claimed)
+            chat = self.lock_chat(claimed.row)
             update = read_attempt_update(ATTEMPT, claimed)
-            update.row.agent, update.row.chat = claimed.agent, chat
-        update.row.memory, update.row.earlier_context = claimed.memory, claimed.earlier_context
-        update.row.has_outside_texts = claimed.has_outside_texts
+            update.row.agent, update.row.chat = claimed.row.agent, chat
         return update
 
     def save(self, update: RowUpdate[Run], changes: Sequence[chats.RowChange] = ()) -> None:
         chats.save_changes(update.row.get_chat_id(), [*changes, extend_lease(update)])
 
-    def close(self, update: RowUpdate[Run], end: LoopEnded, changes: Sequence[chats.RowChange] = ()) -> None:
+    def close(
+        self,
+        update: RowUpdate[Run],
+        end: LoopEnded,
+        changes: Sequence[chats.RowChange] = (),
+        *,
+        claimed: ClaimedRun | None,
+    ) -> None:
         by = update.row.stopped_by if end.how == "stopped" else None
-        closing = build_closing_changes(update, end, by=by)
+        closing = build_closing_changes(update, end, claimed=claimed, by=by)
         chats.save_changes(update.row.get_chat_id(), [*changes, *closing, *build_changes_after_end([update.row])])
 
-    def build_partial_messages(self, run: Run, partial: PartialMessage, model: ResolvedModel) -> list[Message]:
-        return build_partial_messages(run, partial, model, find_mentions=self.is_participant)
+    def build_partial_messages(
+        self, claimed: ClaimedRun, run: Run, partial: PartialMessage, model: ResolvedModel
+    ) -> list[Message]:
+        return build_partial_messages(claimed, run, partial, model, find_mentions=self.is_participant)
 
     @transaction.atomic
-    def record_tool_results(self, claimed: Run, event: ToolsFinished) -> StepSaved:
+    def record_tool_results(self, claimed: ClaimedRun, event: ToolsFinished) -> StepSaved:
         update = self.lock_attempt(claimed)
         run = update.row
         rows: list[Message] = []
@@ -342,37 +352,37 @@ class ChatRun(RunKind):
         return _withdraw_memory(claimed, replace(build_step_saved(run), new_turns=new_turns))
 
     @transaction.atomic
-    def record_retry(self, claimed: Run, model: ResolvedModel, event: ModelRetried) -> StepSaved:
+    def record_retry(self, claimed: ClaimedRun, model: ResolvedModel, event: ModelRetried) -> StepSaved:
         return _withdraw_memory(claimed, super().record_retry(claimed, model, event))
 
     @transaction.atomic
-    def record_answer(self, claimed: Run, model: ResolvedModel, event: ModelAnswered) -> StepSaved:
+    def record_answer(self, claimed: ClaimedRun, model: ResolvedModel, event: ModelAnswered) -> StepSaved:
         update = self.lock_attempt(claimed)
         run = update.row
-        rows, message = build_answer_messages(run, event, model, find_mentions=self.is_participant)
-        add_llm_step(update, event, model)
+        rows, message = build_answer_messages(claimed, run, event, model, find_mentions=self.is_participant)
+        add_llm_step(claimed, update, event, model)
         rows_of_wakes = message_posted.call(run.get_chat(), message) if message and self.is_participant else []
         if not event.answer.calls and message is None:
             # An answer without a text and without calls would be invisible.
-            self.close(update, EMPTY_ANSWER, rows)
+            self.close(update, EMPTY_ANSWER, rows, claimed=claimed)
         else:
             changes: list[chats.RowChange] = [*rows, *rows_of_wakes]
             if not event.answer.calls:
                 finish_run(update)
-                changes = [*record_context(run), *changes, *build_changes_after_end([run], has_answered=True)]
+                changes = [*record_context(claimed, run), *changes, *build_changes_after_end([run], has_answered=True)]
             self.save(update, changes)
             if not event.answer.calls:
-                record_history(run, claimed.get_spec(), "completed")
+                record_history(run, claimed.row.get_spec(), "completed", claimed)
         return build_step_saved(run)
 
 
-def _withdraw_memory(claimed: Run, saved: StepSaved) -> StepSaved:
+def _withdraw_memory(claimed: ClaimedRun, saved: StepSaved) -> StepSaved:
     """Return `saved`. If somebody has joined who may not read the memory of the run, or if that was cleared or forgotten, set the
     memory of `claimed` to null, and return a copy with `withdrawn_text`, which the loop removes. The chat is locked."""
-    memory = claimed.memory
+    run, memory = claimed.row, claimed.memory
     if memory is None or not memory.text:
         return saved
-    if may_still_use(claimed.agent, claimed.get_chat(), person=claimed.on_behalf_of, memory=memory):
+    if may_still_use(run.agent, run.get_chat(), person=run.on_behalf_of, memory=memory):
         return saved
     claimed.memory = None
     return replace(saved, withdrawn_text=memory.text)
@@ -396,12 +406,14 @@ def _finish_without_answer(updates: Sequence[RowUpdate[Run]]) -> list[chats.RowC
     return build_changes_after_end([update.row for update in updates])
 
 
-def record_history(run: Run, spec: AgentSpec | None, outcome: str) -> None:
+def record_history(run: Run, spec: AgentSpec | None, outcome: str, claimed: ClaimedRun | None) -> None:
     """Store an entry about a run that is ending, with what it has read and done, if its agent has a memory over all its chats."""
     if spec is None or spec.memory != "agent" or run.agent.is_public or not get_kind(run).is_participant:
         return
-    # Null: the run ends without its worker, for example while it waits. It may have read any text.
-    has_outside_texts = run.attempt > 0 if run.has_outside_texts is None else run.has_outside_texts
+    has_outside_texts = claimed.has_outside_texts if claimed is not None else None
+    if has_outside_texts is None:
+        # The run ends without its worker, for example while it waits. It may have read any text.
+        has_outside_texts = run.attempt > 0
     record_history_entry(
         run.agent,
         run.get_chat(),
@@ -414,17 +426,20 @@ def record_history(run: Run, spec: AgentSpec | None, outcome: str) -> None:
     )
 
 
-def build_closing_changes(update: RowUpdate[Run], end: LoopEnded, *, by: Actor | None = None) -> list[chats.RowChange]:
+def build_closing_changes(
+    update: RowUpdate[Run], end: LoopEnded, *, claimed: ClaimedRun | None, by: Actor | None = None
+) -> list[chats.RowChange]:
     """Return the changes that end a run without an answer: results of open calls, a system message, the run itself.
 
     It also closes the run's approvals and stores its history. A run that was stopped by the takedown of its agent fails instead.
+    `claimed`: null if the run ends without its worker.
     """
     run = update.row
     if end.how == "stopped" and by is None and run.agent.taken_down_at is not None:
         end = LoopEnded("failed", *AGENT_TAKEN_DOWN)
     closed = close_approvals(run.id) if run.state == RunState.WAITING_APPROVAL else []
     finish_run(update, end)
-    record_history(run, run.spec, run.state)
+    record_history(run, run.spec, run.state, claimed)
     type_: SystemMessageType = "RUN_STOPPED" if end.how == "stopped" else "RUN_FAILED"
     payer = run.on_behalf_of if end.code in LLM_PROFILE_CODES else None
     message = chats.build_system_message(
@@ -444,18 +459,19 @@ def build_closing_changes(update: RowUpdate[Run], end: LoopEnded, *, by: Actor |
     return [*closed, *build_results_of_open_calls(run), message, update]
 
 
-def record_context(run: Run) -> list[Message]:
+def record_context(claimed: ClaimedRun, run: Run) -> list[Message]:
     """At the end of a run in a long chat, request a summary and embeddings if they are needed. If the agent reads the chat by
     another strategy than before, store it, and return the message that says so."""
-    if run.earlier_context is None or run.ended_at is None:
+    earlier = claimed.earlier_context
+    if earlier is None or run.ended_at is None:
         return []
-    if run.earlier_context.needs_summary:
-        request_summary_on_commit(run.get_chat_id(), run.on_behalf_of_id, run.earlier_context.budget)
-    if run.earlier_context.needs_embeddings:
+    if earlier.needs_summary:
+        request_summary_on_commit(run.get_chat_id(), run.on_behalf_of_id, earlier.budget)
+    if earlier.needs_embeddings:
         send_embedding_task_on_commit(run.get_chat_id(), run.on_behalf_of_id)
-    if not run.earlier_context.is_new or run.earlier_context.facts is None:
+    if not earlier.is_new or earlier.facts is None:
         return []
-    return [record_strategy(run.get_chat_id(), run.agent, run.earlier_context.facts.strategy, run_id=run.id)]
+    return [record_strategy(run.get_chat_id(), run.agent, earlier.facts.strategy, run_id=run.id)]
 
 
 CHAT = ChatRun()

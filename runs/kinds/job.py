@@ -38,6 +38,7 @@ from runs.kinds.base import (
 from runs.models import KindName, Run, RunState
 from runs.permissions import is_reader_of_chat
 from runs.prepared_queries import ATTEMPT_OF_JOB
+from runs.runtime.claimed_run import ClaimedRun
 from runs.runtime.ledger import resolve_model_of_run
 from runs.runtime.messages import build_stamp
 from runs.runtime.steps import LoopEnded, ModelAnswered, StepSaved, ToolsFinished
@@ -73,17 +74,17 @@ class Job(RunKind):
     ends_when_orphaned = False
     shows_retry_time = False
 
-    def claim(self, waiting: Run, owner: str) -> Run | None:
+    def claim(self, waiting: Run, owner: str) -> ClaimedRun | None:
         """Start an attempt of the job. Return null if it was ended: it was stopped, or its agent or person may not do it any more.
         Raises `LeaseLost` if it is not queued any more."""
         needed = ("agent__current_spec", "on_behalf_of", "workspace", "spec", "stopped_by")
         rules = build_rules_expression("payer")  # budgets and prices, which `prepare` and the ledger read
-        run = Run.objects.annotate(usage_rules=rules).select_related(*needed).filter(pk=waiting.pk).first()
+        run: Any = Run.objects.annotate(usage_rules=rules).select_related(*needed).filter(pk=waiting.pk).first()
         if run is None:
             raise LeaseLost(f"Run {waiting.pk} is gone.")
         update = build_run_update(run, state=RunState.QUEUED, attempt=waiting.attempt)
         if run.stop_requested_at is not None:
-            self.close(update, LoopEnded("stopped"))
+            self.close(update, LoopEnded("stopped"), claimed=None)
             return None
         try:
             check_job_rights(run)
@@ -91,13 +92,14 @@ class Job(RunKind):
             if spec is None:
                 raise RunNotAllowed("no_version", "The agent has no saved version.")
         except RunNotAllowed as obstacle:
-            self.close(update, LoopEnded("failed", obstacle.code, obstacle.text))
+            self.close(update, LoopEnded("failed", obstacle.code, obstacle.text), claimed=None)
             return None
         stamp = run.stamp or Stamp(spec_id=spec.id, version=spec.number).model_dump(mode="json")
         start_attempt(update, owner, spec, stamp).save()
-        return run
+        return ClaimedRun(run, usage_rules=run.usage_rules)
 
-    def prepare(self, run: Run) -> PreparedRun:
+    def prepare(self, claimed: ClaimedRun) -> PreparedRun:
+        run = claimed.row
         content, job_input = get_content(run.get_spec()), JobInput.from_run(run)
         if service := self.find_service():
             turns = [Turn("user", build_service_request(run.id, self.name, job_input.input))]
@@ -106,8 +108,8 @@ class Job(RunKind):
             turns = [Turn("system", content.prompt), Turn("user", job_input.text)]
             is_reader = partial(self.is_reader, run)
             endpoint = get_endpoint(run.workspace, content.model, run.on_behalf_of, is_reader=is_reader)
-            model = resolve_model_of_run(run, *endpoint)
-        return PreparedRun(run, content, model, Transcript(turns))
+            model = resolve_model_of_run(claimed, *endpoint)
+        return PreparedRun(claimed, content, model, Transcript(turns))
 
     def find_service(self) -> Endpoint | None:
         """Return the service of the operator that does this job instead of the agent, or null."""
@@ -120,31 +122,38 @@ class Job(RunKind):
     def open_stream(self, run: Run) -> StreamSink:
         return StreamSink()
 
-    def lock_attempt(self, claimed: Run, *, at_end: bool = False) -> RowUpdate[Run]:
+    def lock_attempt(self, claimed: ClaimedRun, *, at_end: bool = False) -> RowUpdate[Run]:
         # A job has no chat to lock: its update is written only if this worker still has the run.
         return read_attempt_update(ATTEMPT_OF_JOB, claimed)
 
     def save(self, update: RowUpdate[Run], changes: Sequence[RowChange] = ()) -> None:
         extend_lease(update).save()
 
-    def close(self, update: RowUpdate[Run], end: LoopEnded, changes: Sequence[RowChange] = ()) -> None:
+    def close(
+        self,
+        update: RowUpdate[Run],
+        end: LoopEnded,
+        changes: Sequence[RowChange] = (),
+        *,
+        claimed: ClaimedRun | None,
+    ) -> None:
         build_changes_after_end([finish_run(update, end).row])
         update.save()
 
     @transaction.atomic
-    def record_tool_results(self, claimed: Run, event: ToolsFinished) -> StepSaved:
+    def record_tool_results(self, claimed: ClaimedRun, event: ToolsFinished) -> StepSaved:
         """Extend the lease. Nothing else is stored: a job has no tools, so every call was refused."""
         update = self.lock_attempt(claimed)
         self.save(update)
         return build_step_saved(update.row)
 
     @transaction.atomic
-    def record_answer(self, claimed: Run, model: ResolvedModel, event: ModelAnswered) -> StepSaved:
+    def record_answer(self, claimed: ClaimedRun, model: ResolvedModel, event: ModelAnswered) -> StepSaved:
         update, answer = self.lock_attempt(claimed), event.answer
         run = update.row
         check_job_rights(run)
-        add_llm_step(update, event, model)
-        update.set(stamp=build_stamp(run, model, answer).model_dump(mode="json"))
+        add_llm_step(claimed, update, event, model)
+        update.set(stamp=build_stamp(claimed, run, model, answer).model_dump(mode="json"))
         if answer.calls:
             self.save(update)
         elif answer.text.strip():
@@ -152,7 +161,7 @@ class Job(RunKind):
             build_changes_after_end([run], has_answered=True)
             update.save()
         else:
-            self.close(update, EMPTY_ANSWER)
+            self.close(update, EMPTY_ANSWER, claimed=claimed)
         return build_step_saved(run)
 
 

@@ -34,6 +34,7 @@ from runs.kinds.chat import ChatRun, ConversationSource, build_closing_changes
 from runs.models import KindName, Run, RunState
 from runs.permissions import lock_chat_of_tasks
 from runs.prepared_queries import ATTEMPTS, MESSAGES_OF_RUN, RUNS_TO_CLAIM
+from runs.runtime.claimed_run import ClaimedRun
 from runs.runtime.history import read_started_calls
 from runs.runtime.messages import build_answer_messages
 from runs.runtime.steps import ModelAnswered, StepSaved
@@ -45,7 +46,7 @@ from usage.owners import ResolvedModel
 class SubAgentAnswer:
     """An answer of a sub-agent's model that is to be stored. `claimed`: the run as it was claimed."""
 
-    claimed: Run
+    claimed: ClaimedRun
     model: ResolvedModel
     event: ModelAnswered
 
@@ -72,56 +73,62 @@ class SubAgentRun(ChatRun):
         limits = Limits.model_validate(spec.limits)
         return update.set(limits=limits.model_copy(update={"max_steps": min(limits.max_steps, most)}).model_dump())
 
-    def claim_siblings(self, waiting: Sequence[Run], owner: str) -> list[Run]:
+    def claim_siblings(self, waiting: Sequence[Run], owner: str) -> list[ClaimedRun]:
         """Start the first attempts of queued runs of one caller in the current transaction: the chat is locked once, and one frame
         is published. What `prepare` needs is read once for all. Raises `RunNotAllowed` or `LeaseLost` if one cannot start."""
         chat = lock_chat_of_tasks(waiting)
-        runs = RUNS_TO_CLAIM.all([run.pk for run in waiting])
+        runs: list[Any] = RUNS_TO_CLAIM.all([run.pk for run in waiting])
         answering = {agent.id: find_answering_spec(agent, chat.id) for agent in {run.agent for run in runs}}
         updates: list[RowUpdate[Run]] = []
         stored = StoredSettings(chat.workspace, waiting[0].on_behalf_of, partial(self.is_reader, waiting[0]))
-        calls = read_started_calls(waiting[0]).of_other_runs
+        calls = read_started_calls(ClaimedRun(waiting[0])).of_other_runs
         for run in runs:
             found = answering[run.agent_id]
             if found is None or run.stop_requested_at is not None:
                 raise RunNotAllowed("not_startable", "`claim_run` ends this run.")
-            run.chat, run.stored_settings, run.calls_of_other_runs = chat, stored, calls
+            run.chat = chat
             update = build_run_update(run, state=RunState.QUEUED, attempt=0)
             spec, stamp = found
             updates.append(self.start(update, owner, spec, stamp.model_dump(mode="json")).set(read_to=chat.version))
         chats.save_changes(chat.id, updates)
-        return runs
+        return [
+            ClaimedRun(run, usage_rules=run.usage_rules, stored_settings=stored, calls_of_other_runs=calls)
+            for run in runs
+        ]
 
-    def record_answer(self, claimed: Run, model: ResolvedModel, event: ModelAnswered) -> StepSaved:
+    def record_answer(self, claimed: ClaimedRun, model: ResolvedModel, event: ModelAnswered) -> StepSaved:
         return self.record_answers([SubAgentAnswer(claimed, model, event)])[0]
 
     @transaction.atomic
     def record_answers(self, answers: Sequence[SubAgentAnswer]) -> list[StepSaved]:
         """Store answers of sub-agents of one tree in one chat together: the chat is locked once, and one frame is published.
         Raises `RunNotAllowed` or `LeaseLost` when one of them cannot be stored; then none is."""
-        chat = lock_chat_of_tasks([answer.claimed for answer in answers])
-        stored = {run.pk: run for run in ATTEMPTS.all([answer.claimed.pk for answer in answers])}
+        chat = lock_chat_of_tasks([answer.claimed.row for answer in answers])
+        stored = {run.pk: run for run in ATTEMPTS.all([answer.claimed.row.pk for answer in answers])}
         changes: list[chats.RowChange] = []
         replies: list[StepSaved] = []
         ended: list[Run] = []
         for answer in answers:
-            update = build_attempt_update(stored.get(answer.claimed.pk), answer.claimed)
+            claimed = answer.claimed
+            update = build_attempt_update(stored.get(claimed.row.pk), claimed)
             run = update.row
-            run.agent, run.chat = answer.claimed.agent, chat
-            messages, text = build_answer_messages(run, answer.event, answer.model, find_mentions=False)
-            add_llm_step(update, answer.event, answer.model)
+            run.agent, run.chat = claimed.row.agent, chat
+            messages, text = build_answer_messages(claimed, run, answer.event, answer.model, find_mentions=False)
+            add_llm_step(claimed, update, answer.event, answer.model)
             changes += messages
             if answer.event.answer.calls:
                 changes.append(extend_lease(update))
             else:
-                changes += [finish_run(update)] if text else build_closing_changes(update, EMPTY_ANSWER)
+                changes += (
+                    [finish_run(update)] if text else build_closing_changes(update, EMPTY_ANSWER, claimed=claimed)
+                )
                 ended.append(run)
             replies.append(build_step_saved(run))
         chats.save_changes(chat.id, [*changes, *build_changes_after_end(ended, has_answered=True)])
         return replies
 
-    def prepare(self, run: Run) -> PreparedRun:
-        prepared = super().prepare(run)
+    def prepare(self, claimed: ClaimedRun) -> PreparedRun:
+        run, prepared = claimed.row, super().prepare(claimed)
         content = prepared.content.model_copy(update={"limits": Limits.model_validate(run.limits)})
         return replace(prepared, content=content, file_ids=tuple(UUID(id) for id in Task.from_run(run).file_ids))
 

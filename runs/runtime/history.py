@@ -31,6 +31,7 @@ from runs.prepared_queries import (
     TOOL_STEPS,
     list_log,
 )
+from runs.runtime.claimed_run import ClaimedRun
 from runs.runtime.steps import ToolResult
 from runs.runtime.sub_agents import find_refused_tasks, find_task_results
 from tools.registry import FIND_TOOLS
@@ -64,11 +65,12 @@ def read_log(run: Run, tokens: int, *, with_images: bool = False, with_later_mes
 
 
 def find_earlier_context(
-    run: Run, setting: ContextStrategy | Literal["default"], entries: Sequence[LogEntry], budget: int
+    claimed: ClaimedRun, setting: ContextStrategy | Literal["default"], entries: Sequence[LogEntry], budget: int
 ) -> EarlierContext | None:
     """Return the text about older messages of a chat that does not fit into the budget. Null if the chat takes less than
     `PREPARE_SHARE` of it. If the chat takes more but fits, there is no text, only whether a summary or embeddings are needed.
     `setting`: the strategy of the agent's spec. `entries`: the newest messages."""
+    run, vector = claimed.row, claimed.request_vector
     rows = [LogRow(entry.seq, entry.tokens + (TOKENS_PER_IMAGE if entry.image else 0)) for entry in entries]
     size = compute_tokens(rows)
     is_whole = size <= budget and len(entries) < MAX_ROWS - COMPARISON_MARGIN
@@ -82,9 +84,9 @@ def find_earlier_context(
     texts = [entry.payload.get("text", "") for entry in entries if entry.id == run.trigger_id]
     request = "\n".join(texts) or entries[-1].payload.get("text", "")
     earlier = build_earlier_context(
-        run.get_chat(), run.agent_id, strategy, rows, request=request, budget=budget, vector=run.request_vector
+        run.get_chat(), run.agent_id, strategy, rows, request=request, budget=budget, vector=vector
     )
-    if strategy != "retrieve" or run.request_vector is not None:
+    if strategy != "retrieve" or vector is not None:
         return earlier
     return replace(earlier, vector_request=find_vector_request(run.get_chat_id(), run.on_behalf_of_id, request))
 
@@ -171,14 +173,15 @@ class StartedCalls:
     has_written: bool = False
 
 
-def read_started_calls(run: Run) -> StartedCalls:
+def read_started_calls(claimed: ClaimedRun) -> StartedCalls:
     """Return what the run and the other runs of its tree have started. The other runs are counted when this one is claimed.
 
     It makes one query. It makes none for a run that has done no step, if the run is the first of its tree, so that there are no
     other runs, or if it was claimed with its siblings.
     """
-    if not run.steps_done and (run.root_id is None or run.calls_of_other_runs is not None):
-        return StartedCalls(run.calls_of_other_runs or 0)
+    run, of_other_runs = claimed.row, claimed.calls_of_other_runs
+    if not run.steps_done and (run.root_id is None or of_other_runs is not None):
+        return StartedCalls(of_other_runs or 0)
     counts = STARTED_CALLS.rows(run.id, run.tree_id)
     of_other_runs, writing = counts[0] if counts else (0, 0)
     return StartedCalls(of_other_runs, has_written=writing > 0)

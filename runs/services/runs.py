@@ -129,7 +129,8 @@ def _build_stop_changes(runs: Sequence[Run], *, by: Actor | None = None) -> list
         dispatch_next_run(run.concurrency_key)
         if run.state in (RunState.WAITING_APPROVAL, RunState.WAITING_CHILD):
             publish_agent_states([run])
-        changes += build_closing_changes(build_run_update(run, state=run.state), LoopEnded("stopped"), by=by)
+        update = build_run_update(run, state=run.state)
+        changes += build_closing_changes(update, LoopEnded("stopped"), claimed=None, by=by)
     return [*changes, *build_changes_after_end([run for run in runs if run.ended_at is not None])]
 
 
@@ -142,7 +143,7 @@ def end_runs_of_leaver(chat: Chat, actor: Actor, remover: Actor) -> list[chats.R
     for run in waiting:
         publish_agent_states([run])
         end = LoopEnded("failed", "rights_lost", "The person it worked for has left this chat.")
-        changes += build_closing_changes(build_run_update(run, state=run.state), end)
+        changes += build_closing_changes(build_run_update(run, state=run.state), end, claimed=None)
     return [*changes, *build_changes_after_end(waiting)]
 
 
@@ -206,7 +207,7 @@ def stop_job(actor: Actor, run_id: UUID) -> Run:
         try:
             with transaction.atomic():
                 update = build_run_update(run, state=RunState.QUEUED, attempt=run.attempt).set(stopped_by=actor)
-                kind.close(update, LoopEnded("stopped"))
+                kind.close(update, LoopEnded("stopped"), claimed=None)
         except LeaseLost:
             pass  # a worker has claimed it meanwhile
         else:

@@ -2,11 +2,12 @@
 
 import pytest
 
-from runs.kinds import get_kind
 from runs.kinds.chat import COMPARISON
+from runs.models import Run
 from runs.runtime.history import read_log, read_new_turns
 from tests.queries import record_statements
-from tests.runs.test_takeover import claimed
+from tests.recorder import prepare_run
+from tests.runs.test_takeover import claim, claimed
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -23,13 +24,13 @@ def test_FAIR3_only_the_messages_that_may_fit_are_read_from_a_long_chat(environm
     read = []
     for number in (8, 30):
         post_long_messages(environment, number)
-        run = claimed(environment, text="hello")
-        get_kind(run).prepare(run)
+        run = claim(environment, text="hello")
+        prepare_run(run)
         with record_statements() as asked:
-            made = get_kind(run).prepare(run)
+            made = prepare_run(run)
         read.append((len(asked.statements), asked.count_rows("chats_message")))
         assert made.transcript.turns[-1].text.endswith("hello")
-        type(run).objects.update(state="completed")
+        Run.objects.update(state="completed")
     # The second time there is one more short message: the question of the last run.
     # Three of them are about the older messages: the summary, important events, and how the agent has read the chat so far.
     assert read[0][0] == read[1][0] == 8

@@ -59,7 +59,7 @@ def claim_all(slots):
     for id in slots.choose_runs(claims.list_waiting(200, excluded=slots.list_full_ids())):
         run = claims.claim_run(id, "here:1:a", slots=slots)
         assert run is not None
-        claimed.append(run)
+        claimed.append(run.row)
     return claimed
 
 

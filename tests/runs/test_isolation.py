@@ -83,7 +83,9 @@ def test_RUN9_a_run_with_two_crashes_is_claimed_by_an_isolated_process_only(envi
         assert reserve_isolated_runs(4) == isolated
         assert reserve_isolated_runs(4) == []
     assert claims.claim_run(run.id, "here:1:a") is None
-    assert claims.claim_run(run.id, "here:1:a", isolated=True) == run
+    claimed = claims.claim_run(run.id, "here:1:a", isolated=True)
+    assert claimed is not None
+    assert claimed.row == run
 
 
 def test_RUN9_an_isolated_run_that_waited_is_reserved_for_a_process_at_once(environment):

@@ -24,6 +24,7 @@ from runs.services import comparisons, runs
 from tests.factories.llm import LLMPolicyFactory
 from tests.factories.runs import JobFactory, RunFactory
 from tests.people import make_agent
+from tests.recorder import prepare_run
 from tests.runs.job_environment import JobEnvironment
 from usage.models import LLMCall
 from workspaces import services as workspaces
@@ -289,7 +290,7 @@ def test_SEC24_whoever_pays_with_an_own_model_reads_the_chat_of_the_run(paying, 
     for chat, person in product((team.chat, direct, own, between_agents), (team.alice, team.bob)):
         chat = Chat.objects.select_related("workspace").get(pk=chat.pk)
         run = build_run(kind, chat, team.robin, person)
-        prepared = get_kind(run).prepare(run)
+        prepared = prepare_run(run)
         endpoint, model = prepared.model.endpoint, prepared.model.name
         reads = person.pk in find_readers([chat])[chat.pk]
         seen.add(reads)
