@@ -38,7 +38,7 @@ from runs.kinds.base import PreparedRun
 from runs.models import Run
 from runs.runtime.conversation import get_call_id, make_storable
 from runs.runtime.offered_tools import build_tool_schemas
-from runs.runtime.steps import LoopEnded, ModelAnswered, TaskRequest, ToolsFinished
+from runs.runtime.steps import LoopEnded, ModelAnswered, ToolsFinished, WaitingCall
 from runs.services.capacity import Capacity
 from runs.services.claims import claim_run, claim_siblings
 from tests.people import Team, make_agent, make_team
@@ -100,11 +100,11 @@ class Steps:
         )
         self._step("calls answered", lambda: self._store_answer(caller, calls))
         tasks = tuple(
-            TaskRequest(replace(call, id=get_call_id(caller.run.get_message_id(), call.index)), self._build_task())
+            WaitingCall(replace(call, id=get_call_id(caller.run.get_message_id(), call.index)), self._build_task())
             for call in calls
         )
         recorder = Recorder(caller.claimed, caller.model)
-        self._step("tasks started", lambda: recorder.record_loop_end(LoopEnded("waiting_child", tasks=tasks)))
+        self._step("tasks started", lambda: recorder.record_loop_end(LoopEnded("waiting_child", waits=tasks)))
         queued = self._list_queued()
         for run in self._step("tasks claim", lambda: claim_siblings(queued, "bench:1:1", slots=Capacity())):
             task = self._step("task prepare", partial(prepare_run, run))

@@ -1,4 +1,4 @@
-"""The app configuration. It registers the kinds of runs of this app."""
+"""The app configuration. It registers the kinds of runs, and of what they wait for, of this app."""
 
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
@@ -13,6 +13,9 @@ class RunsConfig(AppConfig):
         from runs.kinds.chat import CHAT, COMPARISON
         from runs.kinds.job import CHAT_SUMMARY
         from runs.kinds.sub_agent import SUB_AGENT
+        from runs.runtime.sub_agents import SUB_AGENT_WAITS
+        from runs.runtime.waits import register_wait_kind
 
         for kind in (CHAT, COMPARISON, SUB_AGENT, CHAT_SUMMARY):
             register_kind(kind)
+        register_wait_kind(SUB_AGENT_WAITS)

@@ -82,7 +82,8 @@ class Run(Identified, VersionedRow):
     that the run has read. `replies_to_trigger`: the message that woke the agent is not the newest, so the run's texts reply to it.
     `agent_hops`: messages of agents in a row that led to the run. Before `retry_at`, it is not claimed and asks no model.
 
-    A run that does a task has it as its `input`. `path` has the agents from the first to this one. The messages of the run have its
+    A run that does a task has it as its `input`. `path` has the agents from the first to this one; if a person has given the first
+    task, it begins with the person. The messages of the run have its
     `metadata`. It ends at `deadline_at`, or later by the time that it waits for people. The run of a sub-agent also has a `parent`,
     whose call `call_id` gave it its task.
     """
@@ -234,7 +235,7 @@ class Run(Identified, VersionedRow):
 
     @property
     def agent_path(self) -> list[UUID]:
-        """The agents from the first of the tree to this one, which is the last. `path` is empty for a run without a task."""
+        """`path`, or this agent alone: the path of a run without a task is empty."""
         return self.path or [self.agent_id]
 
     def compute_seconds_left(self, max_seconds: float) -> float:

@@ -45,9 +45,8 @@ def lock_chat_of_run(run: Run) -> Chat:
 def lock_chat_of_tasks(runs: Sequence[Run]) -> Chat:
     """Lock the chat of runs of one tree that do tasks, as `lock_chat_of_run` does. Raises `RunNotAllowed` if one is not allowed.
 
-    Their agents need not be in the chat. The first agent of the path must be, which has given the first task of the tree; if a
-    person has given it, that person must be. No agent of the paths may be deleted, suspended or taken down, and the agents that do
-    the tasks must accept tasks.
+    Their agents need not be in the chat. Whoever has given the first task of the tree must be: the first agent of the path, or a
+    person. No agent of the paths may be deleted, suspended or taken down, and those that do the tasks must accept tasks.
     """
     first = runs[0]
     try:
@@ -57,11 +56,9 @@ def lock_chat_of_tasks(runs: Sequence[Run]) -> Chat:
             raise NotFound("An agent of the path is gone.")
         if not all(agents[run.agent_id].accepts_tasks for run in runs):
             raise RunNotAllowed(*NO_TASKS)
-        author = agents[first.path[0]] if len(first.path) > 1 else first.on_behalf_of
-        if author is None:
-            raise NotFound("The person who gave the task is gone.")
-        on_behalf_of = first.on_behalf_of if author.is_agent else None
-        return get_chat_for(author, first.get_chat_id(), ChatVerb.POST, on_behalf_of=on_behalf_of, lock=True)
+        giver = agents[first.path[0]]
+        on_behalf_of = first.on_behalf_of if giver.is_agent else None
+        return get_chat_for(giver, first.get_chat_id(), ChatVerb.POST, on_behalf_of=on_behalf_of, lock=True)
     except (NotFound, Forbidden) as error:
         raise _build_obstacle(runs) from error
 

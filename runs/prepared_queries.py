@@ -90,7 +90,6 @@ def _query_claimed_runs(runs: QuerySet[Run]) -> QuerySet[Run]:
         seen=Subquery(participants.values("last_read_seq")[:1]),
         usage_rules=build_rules_expression("payer"),
         has_notes=build_has_notes("agent"),
-        caller_name=F("parent__agent__name"),
     )
 
 
@@ -103,7 +102,7 @@ RUNS_TO_CLAIM = PreparedQuery(
 )
 RUN_TO_CLAIM = PreparedQuery(lambda id: _query_claimed_runs(Run.objects.filter(pk=id)), UUID)
 """A run with its agent, the agent's production version and the run's person. `seen`: how far the agent has read the
-chat; `usage_rules`: budgets and prices; `has_notes`: whether the agent has notes; `caller_name`: which agent gave it its task."""
+chat; `usage_rules`: budgets and prices; `has_notes`: whether the agent has notes."""
 
 
 def _prepare_attempt(adapt: Callable[[QuerySet[Run]], QuerySet[Run]]) -> PreparedQuery[Run]:

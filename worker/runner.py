@@ -32,12 +32,13 @@ from llm.services import record_llm_profile_failure
 from runs.errors import LeaseLost, RunNotAllowed
 from runs.kinds import get_kind
 from runs.kinds.base import PreparedRun
-from runs.kinds.sub_agent import SubAgentAnswer, SubAgentRun
+from runs.kinds.task import TaskAnswer, TaskRun
 from runs.models import Run
 from runs.runtime.loop import run_loop
 from runs.runtime.messages import PartialMessage
 from runs.runtime.steps import LoopEnded, LoopEvent, ModelAnswered, ModelRetried, StepSaved, ToolsFinished, ToolsStarted
 from runs.runtime.toolbox import Toolbox
+from runs.runtime.waits import find_wait_refusal
 from runs.services.leases import UnfinishedRequest, requeue_run
 from tools.interface import ToolContext, ToolOutput
 from usage import services as usage
@@ -173,7 +174,7 @@ class Runner:
             calls_of_other_runs=prepared.started_calls.of_other_runs,
             has_written=prepared.started_calls.has_written,
             found=set(prepared.found_tools),
-            path=run.agent_path,
+            find_wait_refusal=partial(find_wait_refusal, run),
         )
         max_steps = prepared.content.limits.max_steps
         conversation = prepared.build_conversation()
@@ -265,10 +266,10 @@ class Runner:
         return None
 
     async def _store_answer(self, event: ModelAnswered) -> StepSaved:
-        """Store an answer. The answer of a sub-agent is stored with others of its tree that arrive at about the same time."""
+        """Store an answer. The answer of a task is stored with others of its tree that arrive at about the same time."""
         saved = None
-        if isinstance(self._kind, SubAgentRun):
-            saved = await self._answers.store(SubAgentAnswer(self._claimed, self._prepared.model, event))
+        if isinstance(self._kind, TaskRun):
+            saved = await self._answers.store(self._kind, TaskAnswer(self._claimed, self._prepared.model, event))
         if saved is None:
             return await self._run_with_retries(self._record_answer, event)
         self._mark_stored(event)

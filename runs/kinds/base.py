@@ -49,7 +49,8 @@ from runs.runtime.steps import (
     ToolsStarted,
 )
 from runs.runtime.streaming import StreamSink
-from runs.runtime.sub_agents import queue_callers, start_sub_agents
+from runs.runtime.sub_agents import queue_callers
+from runs.runtime.waits import start_waits
 from tools.interface import ToolOutput
 from usage.owners import ResolvedModel
 
@@ -217,7 +218,7 @@ class RunKind(ABC):
         partial: PartialMessage | None = None,
         error: LLMError | None = None,
     ) -> None:
-        """Store that the run is stopped, failed or waits for people or other agents, with the streamed part of an answer (RUN11,
+        """Store that the run is stopped, failed or waits, with the streamed part of an answer (RUN11,
         RUN16)."""
         is_waiting = end.how in ("waiting_approval", "waiting_child")
         update = self.lock_attempt(claimed, at_end=not is_waiting)
@@ -230,7 +231,7 @@ class RunKind(ABC):
         if not is_waiting:
             self.close(update, end, rows, claimed=claimed)
         elif end.how == "waiting_child":
-            self.save(update, [*rows, *start_sub_agents(update, end.tasks)])
+            self.save(update, [*rows, *start_waits(update, end.waits)])
         else:
             asked = ask_for_approvals(run.get_chat(), run.agent, claimed.row.on_behalf_of, run.id, end.requests)
             for message in asked:

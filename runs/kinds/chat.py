@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, Literal, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 from uuid import UUID
 
 from django.db import transaction
@@ -82,6 +82,9 @@ from runs.runtime.streaming import ChatSink, StreamSink
 from tools.registry import FIND_TOOLS
 from usage.owners import ResolvedModel
 
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
+
 
 @dataclass(frozen=True)
 class ConversationSource:
@@ -97,7 +100,7 @@ class ChatRun(RunKind):
     """A reply in a chat, started by a message or by a retry."""
 
     name: ClassVar[str] = KindName.CHAT
-    label = KindName.CHAT.label
+    label: "ClassVar[StrOrPromise]" = KindName.CHAT.label
     can_wait = True
     is_participant = True
     can_read_chat = True

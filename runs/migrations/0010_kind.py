@@ -10,10 +10,20 @@ UPDATE runs_run SET
 WHERE chat_id IS NULL OR parent_id IS NOT NULL OR stamp ->> 'compared' IS NOT NULL
 """
 RESTORE_ORIGINS = "UPDATE runs_run SET origin = kind WHERE chat_id IS NULL"
+SET_AUTHORS = """
+UPDATE runs_run SET input = runs_run.input || jsonb_build_object('author_id', author.id, 'author_name', author.name)
+FROM runs_run parent JOIN actors_actor author ON author.id = parent.agent_id
+WHERE parent.id = runs_run.parent_id
+"""
+REMOVE_AUTHORS = """
+UPDATE runs_run SET input = input - 'author_id' - 'author_name' - 'max_seconds' WHERE parent_id IS NOT NULL
+"""
+# PostgreSQL alters no table with foreign keys that are still to be checked.
+CHECK_FOREIGN_KEYS = "SET CONSTRAINTS ALL IMMEDIATE"
 
 
 class Migration(migrations.Migration):
-    dependencies = [("runs", "0009_rename_quotes_trigger")]
+    dependencies = [("actors", "0001_initial"), ("runs", "0009_rename_quotes_trigger")]
 
     operations = [
         migrations.RemoveConstraint(model_name="run", name="job_or_sub_agent_has_input"),
@@ -40,7 +50,8 @@ class Migration(migrations.Migration):
                 verbose_name="origin",
             ),
         ),
-        migrations.RunSQL(SET_KINDS, RESTORE_ORIGINS),
+        migrations.RunSQL([SET_KINDS, CHECK_FOREIGN_KEYS], [RESTORE_ORIGINS, CHECK_FOREIGN_KEYS]),
+        migrations.RunSQL([SET_AUTHORS, CHECK_FOREIGN_KEYS], [REMOVE_AUTHORS, CHECK_FOREIGN_KEYS]),
         migrations.AddConstraint(
             model_name="run",
             constraint=models.CheckConstraint(

@@ -33,7 +33,7 @@ from runs.prepared_queries import (
 )
 from runs.runtime.claimed_run import ClaimedRun
 from runs.runtime.steps import ToolResult
-from runs.runtime.sub_agents import find_refused_tasks, find_task_results
+from runs.runtime.waits import find_wait_results
 from tools.registry import FIND_TOOLS
 
 BYTES_PER_TOKEN = 12
@@ -119,7 +119,7 @@ def find_known_results(
     run: Run, calls: Sequence[ToolCall], tools: Mapping[str, ConfiguredTool], decided: Mapping[str, DecidedCall]
 ) -> dict[str, ToolResult]:
     """Return the results of open calls that are known before the loop starts: stored results, `interrupted` for started calls that
-    must not be repeated (RUN15), refusals and answers of people, answers of other agents to tasks, and refusals of excess tasks.
+    must not be repeated (RUN15), refusals and answers of people, and the results of what calls have waited for.
 
     A call of a tool that the run no longer has must not be repeated, nor one that may have written, unless the tool is idempotent.
     """
@@ -135,9 +135,8 @@ def find_known_results(
             known[call.id] = ToolResult(call, "interrupted", INTERRUPTED)
         elif step is None and call.id in decided and (result := decided[call.id].result):
             known[call.id] = ToolResult(call, *result, quotes_agents=decided[call.id].quotes_agents)
-    known |= find_task_results(run, calls)
-    task_tools = {name for name, configured in tools.items() if configured.tool.is_task}
-    return known | find_refused_tasks(run, [call for call in calls if call.name in task_tools and call.id not in known])
+    kinds_by_tool = {name: configured.tool.wait_kind for name, configured in tools.items()}
+    return known | find_wait_results(run, calls, known.keys(), kinds_by_tool)
 
 
 def read_provider_fields(run: Run, entries: Iterable[LogEntry]) -> dict[int, ProviderFields]:

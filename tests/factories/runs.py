@@ -30,7 +30,7 @@ class RunFactory(DjangoModelFactory[Run]):
 class JobFactory(RunFactory):
     """A run without a chat: a summary or a merge of suggestions. It needs `workspace` and `agent`."""
 
-    kind = "summary"
+    kind = LazyAttribute(lambda run: "summary")
     origin = RunOrigin.JOB
     input = LazyAttribute(lambda run: {})
 

@@ -432,9 +432,10 @@ def test_a_comparison_reads_and_writes_no_memory(driver):
     team = driver.team
     other = driver.open_chat("Kyoto", team.bob)
     driver.ask(team.chat, "canary-one").answer()
-    run = driver.ask(other, "x").run
+    claimed = driver.ask(other, "x").claimed
+    run = claimed.row
     read = COMPARISON.read_conversation(run, "", {}, 1_000, can_see_images=False)
-    assert COMPARISON.read_memory(run, "agent", read, 100_000).text == ""
+    assert COMPARISON.read_memory(claimed, "agent", read, 100_000).text == ""
     assert "remember" not in get_run_tools(
         team.robin, run.spec, run.spec.content(), team.workspace.id, only_reading=True
     )

@@ -12,11 +12,12 @@ from chats.models import Chat, Message
 from common.db_executor import DatabaseExecutor
 from llm.messages import Answer, ToolCall, Usage
 from runs.kinds.base import get_content
-from runs.kinds.sub_agent import SubAgentAnswer
+from runs.kinds.sub_agent import SUB_AGENT
+from runs.kinds.task import TaskAnswer
 from runs.models import Run
 from runs.runtime.conversation import make_storable
 from runs.runtime.history import StartedCalls
-from runs.runtime.steps import LoopEnded, ModelAnswered, TaskRequest
+from runs.runtime.steps import LoopEnded, ModelAnswered, WaitingCall
 from runs.services import claims
 from runs.services.capacity import Capacity
 from tests.factories.runs import StepFactory
@@ -52,10 +53,10 @@ def run_ids(environment, helpers):
     answer = make_storable(Answer("", "", calls, Usage(1, 1), "tool_calls", "scripted"), step)
     recorder.record_answer(ModelAnswered(step, answer))
     tasks = tuple(
-        TaskRequest(call, AgentTask(helper.id, f"Help, {helper.name}.", None, (), None, 900, 3))
+        WaitingCall(call, AgentTask(helper.id, f"Help, {helper.name}.", None, (), None, 900, 3))
         for call, helper in zip(answer.calls, helpers, strict=True)
     )
-    recorder.record_loop_end(LoopEnded("waiting_child", tasks=tasks))
+    recorder.record_loop_end(LoopEnded("waiting_child", waits=tasks))
     return list(Run.objects.filter(parent=caller.row).order_by("pk").values_list("pk", flat=True))
 
 
@@ -79,7 +80,7 @@ def build_answers(run_ids):
     for prepared in [prepare_run(run) for run in claim_and_read_contents(run_ids)]:
         step = prepared.build_conversation().step
         answer = make_storable(Answer("Done.", "", (), Usage(1, 1), "stop", "scripted"), step)
-        answers.append(SubAgentAnswer(prepared.claimed, prepared.model, ModelAnswered(step, answer)))
+        answers.append(TaskAnswer(prepared.claimed, prepared.model, ModelAnswered(step, answer)))
     return answers
 
 
@@ -89,7 +90,7 @@ def collect(answers):
 
     async def store():
         collector = AnswerCollector(db)
-        return await asyncio.gather(*[collector.store(answer) for answer in answers])
+        return await asyncio.gather(*[collector.store(SUB_AGENT, answer) for answer in answers])
 
     return asyncio.run(store())
 
@@ -202,7 +203,7 @@ def test_answers_of_one_tree_in_two_chats_stay_in_their_chats(environment, run_i
     answers = build_answers(run_ids)
     team = environment.team
     other = chats.create_chat(team.alice, team.workspace.id, title="Another", actor_ids=[team.robin.id])
-    claimed = answers[2].claimed
+    claimed = answers[2].claimed.row
     Run.objects.filter(pk=claimed.pk).update(chat=other)
     claimed.chat = other
     collect(answers)

@@ -23,6 +23,7 @@ from common.ids import new_id
 from llm.messages import Answer, ToolCall, Usage
 from runs.kinds import get_kind
 from runs.models import Run
+from runs.runtime.claimed_run import ClaimedRun
 from runs.runtime.steps import LoopEnded, ModelAnswered, StepId, ToolResult, ToolsFinished, ToolsStarted
 from runs.services import claims, leases
 from runs.services.runs import stop_run
@@ -45,7 +46,7 @@ class World:
     def __init__(self, environment, chance):
         self.environment, self.team, self.chance = environment, environment.team, chance
         self.agents = [self.team.robin, *(environment.add_agent(name.title(), handle=name) for name in HANDLES[1:])]
-        self.claimed: dict[UUID, Run] = {}
+        self.claimed: dict[UUID, ClaimedRun] = {}
         self.addressed: Counter[tuple[UUID, UUID]] = Counter()
         # The messages that an agent need not take in, because its run was stopped before.
         self.stopped: set[tuple[UUID, UUID]] = set()
