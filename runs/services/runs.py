@@ -107,8 +107,7 @@ def _get_locked_run(
     """Return the run as it is after its chat was locked. A job has no chat and is not locked. `own`: see `get_run_for`."""
     if as_operator:
         run = get_for_operator(actor, Run, run_id)
-        if run.chat_id is not None:
-            chats.lock_chat(run.chat_id)
+        get_kind(run).lock(run)
     else:
         run = get_run_for(actor, run_id, verb, own=own, lock=True)
     run.refresh_from_db()
