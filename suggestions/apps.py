@@ -10,7 +10,7 @@ class SuggestionsConfig(AppConfig):
 
     def ready(self) -> None:
         from runs.kinds import register_kind
-        from suggestions.job_kinds import MERGE, SUMMARY
+        from suggestions.run_kinds import MERGE, SUMMARY
 
         register_kind(SUMMARY)
         register_kind(MERGE)

@@ -14,8 +14,8 @@ from common.errors import Code, Conflict
 from common.writing import RowUpdate
 from runs.errors import LeaseLost
 from runs.models import Run, RunState
-from suggestions.job_kinds import MERGE, SUMMARY
 from suggestions.rows import build_unused_row
+from suggestions.run_kinds import MERGE, SUMMARY
 from suggestions.services.deciding import lock_unsaved_suggestions, record_saved_version, reopen_suggestions
 from suggestions.services.finishing import fail_merge, finish_merge
 from suggestions.services.summaries import fail_summary, finish_summary

@@ -22,7 +22,6 @@ from events.publish import publish_workspace_list_changed
 from events.rows import MergeState
 from runs.services.runs import start_job, stop_job
 from suggestions.job_inputs import build_merge_input
-from suggestions.job_kinds import MERGE
 from suggestions.models import Merge, Suggestion
 from suggestions.permissions import (
     MergeVerb,
@@ -32,6 +31,7 @@ from suggestions.permissions import (
     is_under_way,
     lock_merge,
 )
+from suggestions.run_kinds import MERGE
 from suggestions.services.deciding import check_can_be_decided
 from suggestions.services.finishing import close_merge, complete_merge
 from suggestions.services.outcomes import (

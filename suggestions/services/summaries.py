@@ -15,9 +15,9 @@ from events.rows import DiffRow, SuggestionSummaryState
 from runs.models import Run, RunState
 from runs.services.runs import start_job
 from suggestions.job_inputs import build_summary_input
-from suggestions.job_kinds import SUMMARY
 from suggestions.models import Suggestion
 from suggestions.permissions import SuggestionVerb, get_suggestion_for
+from suggestions.run_kinds import SUMMARY
 
 MAX_SUMMARY = 600
 """The number of characters at which a summary is cut."""

@@ -10,7 +10,7 @@ from actors.models import Actor
 from runs.kinds.job import Job, JobInput
 from runs.models import Run
 from runs.services.runs import start_job
-from suggestions.job_kinds import SUMMARY
+from suggestions.run_kinds import SUMMARY
 from tests.runs.environment import RunEnvironment
 
 

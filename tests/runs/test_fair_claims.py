@@ -19,7 +19,7 @@ from runs.selectors import count_runs_ahead
 from runs.services import claims, comparisons, runs
 from runs.services.capacity import Capacity
 from runs.services.runs import start_job
-from suggestions.job_kinds import SUMMARY
+from suggestions.run_kinds import SUMMARY
 from tests.factories.runs import RunFactory
 from tests.people import make_agent, make_person, make_team
 from tests.scripted_model import overlap

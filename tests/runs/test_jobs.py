@@ -14,7 +14,7 @@ from common.errors import Conflict
 from runs.errors import LeaseLost, RunNotAllowed
 from runs.models import Run, Step
 from runs.services import claims, leases, runs
-from suggestions.job_kinds import MERGE, SUMMARY
+from suggestions.run_kinds import MERGE, SUMMARY
 from tests.concurrency import ConcurrentTransaction
 from tests.jobs import answer_job, claim_job
 from tests.people import make_operator

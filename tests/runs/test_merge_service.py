@@ -22,7 +22,7 @@ from llm.endpoints import get_merge_service
 from llm.messages import Answer, ModelRequest, Turn
 from llm.protocol import LLMError
 from llm.retry import _breakers
-from suggestions.job_kinds import MERGE, SUMMARY
+from suggestions.run_kinds import MERGE, SUMMARY
 from tests.runs.job_environment import JobEnvironment
 from usage.models import LLMCall
 

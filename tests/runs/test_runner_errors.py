@@ -19,7 +19,7 @@ from runs.hooks import run_failed
 from runs.kinds.job import JobInput
 from runs.models import Run
 from runs.services.runs import start_job, stop_run
-from suggestions.job_kinds import MERGE
+from suggestions.run_kinds import MERGE
 from system_tools.current_time import CurrentTime
 from tools.interface import Tool, ToolArgs, ToolContext
 from tools.registry import register, registry
