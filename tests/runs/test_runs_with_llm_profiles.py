@@ -271,7 +271,7 @@ def build_run(kind, chat, agent, person):
         )
     if kind == "sub-agent":
         caller = RunFactory.create(**claimed)
-        task: dict[str, object] = {"text": "task", "context": None, "file_ids": [], "max_steps": None}
+        task = {"text": "task", "author_id": str(agent.id), "author_name": agent.name}
         path = [agent.id, agent.id]
         limits = {"max_steps": 5}
         return RunFactory.create(
