@@ -186,7 +186,7 @@ class Steps:
         )
         ready.claimed.request_recorder = RequestRecorder(ready.sections)
         schemas = build_tool_schemas(ready.tools, ())
-        ready.run.sent_requests.current = ModelRequest("scripted", ready.transcript.turns, schemas)
+        ready.claimed.request_recorder.current = ModelRequest("scripted", ready.transcript.turns, schemas)
         Recorder(ready.claimed, ready.model).record_answer(ModelAnswered(step, make_storable(answer, step)))
 
     def _store_results(self, resumed: PreparedRun) -> None:
