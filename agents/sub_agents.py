@@ -57,7 +57,7 @@ class TaskTool(Tool):
     """A tool whose calls give tasks to other agents. Its result is `{ok, messageId, summary}` as JSON."""
 
     effect = "read"  # what the other agent does is checked call by call, in its own run
-    is_task = True
+    wait_kind = AgentTask.kind
     quotes_agents = True
     Args: ClassVar[type[TaskArgs]] = TaskArgs
     Config = TaskConfig
@@ -70,7 +70,7 @@ class TaskTool(Tool):
         return schema
 
     def run(self, ctx: ToolContext, args: TaskArgs) -> str:
-        """Refuse the call. A run in a chat does not get here: it gives the task that `build_task` returns."""
+        """Refuse the call. A run in a chat does not get here: it gives the task that `build_wait` returns."""
         raise ToolError("A task is given only in a chat.", is_final=True)
 
     def build_task_for(self, agent: Actor, args: TaskArgs, config: ToolConfig) -> AgentTask:
@@ -118,7 +118,7 @@ class AgentTool(TaskTool):
             " answers with a summary. Several calls in one answer work at the same time."
         )
 
-    def build_task(self, args: TaskArgs, config: ToolConfig) -> AgentTask:
+    def build_wait(self, args: TaskArgs, config: ToolConfig) -> AgentTask:
         return self.build_task_for(self.agent, args, config)
 
 
@@ -149,7 +149,7 @@ class Delegate(TaskTool):
         lines = [f"- {agent.handle}: {_describe_agent(agent)}" for agent in self.sub_agents]
         return "\n".join([super().description, *(["The agents are:", *lines] if lines else [])])
 
-    def build_task(self, args: Args, config: ToolConfig) -> AgentTask:
+    def build_wait(self, args: Args, config: ToolConfig) -> AgentTask:
         found = self._find(args)
         if found is None:
             names = ", ".join(agent.handle for agent in self.sub_agents) or "none"

@@ -34,17 +34,16 @@ from common.ids import new_id
 from config.asgi import build_environ
 from llm.messages import Answer, ModelRequest, ToolCall, Usage
 from llm.sent_requests import RequestRecorder
-from runs.kinds import get_kind
 from runs.kinds.base import PreparedRun
 from runs.models import Run
 from runs.runtime.conversation import get_call_id, make_storable
 from runs.runtime.offered_tools import build_tool_schemas
-from runs.runtime.steps import LoopEnded, ModelAnswered, TaskRequest, ToolsFinished
+from runs.runtime.steps import LoopEnded, ModelAnswered, ToolsFinished, WaitingCall
 from runs.services.capacity import Capacity
 from runs.services.claims import claim_run, claim_siblings
 from tests.people import Team, make_agent, make_team
 from tests.realtime.tab import create_session_key
-from tests.recorder import Recorder
+from tests.recorder import Recorder, prepare_run
 from tools.interface import AgentTask
 
 TOKEN = "a" * 32
@@ -101,14 +100,14 @@ class Steps:
         )
         self._step("calls answered", lambda: self._store_answer(caller, calls))
         tasks = tuple(
-            TaskRequest(replace(call, id=get_call_id(caller.run.get_message_id(), call.index)), self._build_task())
+            WaitingCall(replace(call, id=get_call_id(caller.run.get_message_id(), call.index)), self._build_task())
             for call in calls
         )
-        recorder = Recorder(caller.run, caller.model)
-        self._step("tasks started", lambda: recorder.record_loop_end(LoopEnded("waiting_child", tasks=tasks)))
+        recorder = Recorder(caller.claimed, caller.model)
+        self._step("tasks started", lambda: recorder.record_loop_end(LoopEnded("waiting_child", waits=tasks)))
         queued = self._list_queued()
         for run in self._step("tasks claim", lambda: claim_siblings(queued, "bench:1:1", slots=Capacity())):
-            task = self._step("task prepare", partial(get_kind(run).prepare, run))
+            task = self._step("task prepare", partial(prepare_run, run))
             self._step("task answered", partial(self._store_answer, task))
         [run_id] = self._list_queued()
         resumed = self._claim_and_prepare("resumed ", run_id)
@@ -130,7 +129,7 @@ class Steps:
         run = self._step(f"{name}claim", lambda: claim_run(run_id, "bench:1:1"))
         if run is None:
             raise RuntimeError("The run could not be claimed.")
-        prepared: PreparedRun = self._step(f"{name}prepare", lambda: get_kind(run).prepare(run))
+        prepared: PreparedRun = self._step(f"{name}prepare", lambda: prepare_run(run))
         return prepared
 
     def _step(self, name: str, work: Callable[[], Any]) -> Any:
@@ -185,14 +184,14 @@ class Steps:
             finish="tool_calls" if calls else "stop",
             model="scripted",
         )
-        ready.run.sent_requests = RequestRecorder(ready.sections)
+        ready.claimed.request_recorder = RequestRecorder(ready.sections)
         schemas = build_tool_schemas(ready.tools, ())
-        ready.run.sent_requests.current = ModelRequest("scripted", ready.transcript.turns, schemas)
-        Recorder(ready.run, ready.model).record_answer(ModelAnswered(step, make_storable(answer, step)))
+        ready.claimed.request_recorder.current = ModelRequest("scripted", ready.transcript.turns, schemas)
+        Recorder(ready.claimed, ready.model).record_answer(ModelAnswered(step, make_storable(answer, step)))
 
     def _store_results(self, resumed: PreparedRun) -> None:
         results = tuple(resumed.known_results.values())
-        Recorder(resumed.run, resumed.model).record_tool_results(ToolsFinished(results))
+        Recorder(resumed.claimed, resumed.model).record_tool_results(ToolsFinished(results))
 
 
 def main(count: int = 200, profiled: str = "") -> None:

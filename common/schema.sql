@@ -277,6 +277,10 @@ CREATE TABLE approvals_approval (
     chat_id uuid NOT NULL,
     decided_by_id uuid,
     person_id uuid,
+    asked_again character varying(8),
+    can_approve_for_run boolean NOT NULL,
+    read_texts character varying(8) NOT NULL,
+    target jsonb,
     CONSTRAINT approval_decision_has_time CHECK ((((decided_at IS NULL) AND (decision IS NULL)) OR ((decided_at IS NOT NULL) AND ((decision)::text = ANY (ARRAY[('approved'::character varying)::text, ('approved_for_run'::character varying)::text, ('refused'::character varying)::text, ('answered'::character varying)::text, ('expired'::character varying)::text, ('stopped'::character varying)::text]))))),
     CONSTRAINT approval_has_reason_or_question CHECK ((((question IS NULL) AND ((reason)::text = ANY (ARRAY[('policy'::character varying)::text, ('others'::character varying)::text, ('outside'::character varying)::text]))) OR ((question IS NOT NULL) AND (reason IS NULL))))
 );
@@ -869,7 +873,8 @@ CREATE TABLE runs_run (
     answered_ids uuid[] NOT NULL,
     replies_to_trigger boolean CONSTRAINT runs_run_quotes_trigger_not_null NOT NULL,
     woken_by_id uuid,
-    CONSTRAINT job_or_sub_agent_has_input CHECK ((((chat_id IS NOT NULL) AND (input IS NULL) AND (parent_id IS NULL)) OR ((chat_id IS NOT NULL) AND (input IS NOT NULL) AND (parent_id IS NOT NULL)) OR ((chat_id IS NULL) AND (input IS NOT NULL) AND (parent_id IS NULL)))),
+    kind character varying(24) NOT NULL,
+    CONSTRAINT run_has_columns_of_kind CHECK ((((chat_id IS NOT NULL) AND (input IS NULL) AND ((kind)::text = ANY ((ARRAY['chat'::character varying, 'comparison'::character varying])::text[])) AND (parent_id IS NULL)) OR ((chat_id IS NOT NULL) AND (input IS NOT NULL) AND ((kind)::text = 'sub_agent'::text) AND (parent_id IS NOT NULL)) OR ((NOT ((kind)::text = ANY ((ARRAY[''::character varying, 'chat'::character varying, 'comparison'::character varying, 'sub_agent'::character varying])::text[]))) AND (input IS NOT NULL) AND (parent_id IS NULL)))),
     CONSTRAINT run_state_known CHECK (((state)::text = ANY (ARRAY[('queued'::character varying)::text, ('running'::character varying)::text, ('waiting_approval'::character varying)::text, ('waiting_child'::character varying)::text, ('completed'::character varying)::text, ('failed'::character varying)::text, ('stopped'::character varying)::text]))),
     CONSTRAINT running_run_has_lease CHECK (((NOT ((state)::text = 'running'::text)) OR (lease_until IS NOT NULL))),
     CONSTRAINT runs_run_agent_hops_check CHECK ((agent_hops >= 0)),
@@ -1063,7 +1068,9 @@ CREATE TABLE usage_balance (
     warned_at timestamp with time zone,
     created_at timestamp with time zone NOT NULL,
     budget_id uuid NOT NULL,
-    CONSTRAINT balance_reserved_not_negative CHECK ((reserved_micro >= 0))
+    reserved_tokens bigint NOT NULL,
+    spent_tokens bigint NOT NULL,
+    CONSTRAINT balance_reserved_not_negative CHECK (((reserved_micro >= 0) AND (reserved_tokens >= 0)))
 );
 
 CREATE TABLE usage_budget (
@@ -1071,12 +1078,14 @@ CREATE TABLE usage_budget (
     revision integer NOT NULL,
     scope character varying(12) NOT NULL,
     period character varying(8) NOT NULL,
-    limit_micro bigint NOT NULL,
+    limit_micro bigint,
     by_operator boolean NOT NULL,
     created_at timestamp with time zone NOT NULL,
     subject_id uuid,
     workspace_id uuid NOT NULL,
-    CONSTRAINT budget_limit_not_negative CHECK ((limit_micro >= 0)),
+    limit_tokens bigint,
+    refuses_unpriced boolean NOT NULL,
+    CONSTRAINT budget_has_one_limit CHECK ((((limit_micro >= 0) AND (limit_tokens IS NULL)) OR ((limit_micro IS NULL) AND (limit_tokens >= 0)))),
     CONSTRAINT budget_period_of_scope CHECK (((((period)::text = 'run'::text) AND ((scope)::text = 'run_tree'::text)) OR ((NOT ((scope)::text = 'run_tree'::text)) AND ((period)::text = ANY (ARRAY[('day'::character varying)::text, ('month'::character varying)::text]))))),
     CONSTRAINT budget_scope_known CHECK (((scope)::text = ANY (ARRAY[('workspace'::character varying)::text, ('person'::character varying)::text, ('agent'::character varying)::text, ('run_tree'::character varying)::text]))),
     CONSTRAINT budget_subject_of_scope CHECK (((subject_id IS NULL) OR ((scope)::text = ANY (ARRAY[('person'::character varying)::text, ('agent'::character varying)::text])))),
@@ -1140,6 +1149,7 @@ CREATE TABLE usage_reservation (
     created_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     balance_id uuid NOT NULL,
+    amount_tokens bigint NOT NULL,
     CONSTRAINT usage_reservation_attempt_check CHECK ((attempt >= 0))
 );
 
@@ -1206,12 +1216,24 @@ CREATE TABLE workspaces_credential (
     CONSTRAINT workspaces_credential_revision_check CHECK ((revision >= 0))
 );
 
+CREATE TABLE workspaces_deletedmembership (
+    id uuid NOT NULL,
+    role character varying(16) NOT NULL,
+    joined_at timestamp with time zone NOT NULL,
+    actor_id uuid NOT NULL,
+    workspace_id uuid NOT NULL,
+    editor_since timestamp with time zone,
+    editor_until timestamp with time zone
+);
+
 CREATE TABLE workspaces_membership (
     id uuid NOT NULL,
     role character varying(16) NOT NULL,
     joined_at timestamp with time zone NOT NULL,
     actor_id uuid NOT NULL,
     workspace_id uuid NOT NULL,
+    editor_since timestamp with time zone,
+    editor_until timestamp with time zone,
     CONSTRAINT membership_role_known CHECK (((role)::text = ANY (ARRAY[('editor'::character varying)::text, ('suggester'::character varying)::text])))
 );
 
@@ -1222,6 +1244,8 @@ CREATE TABLE workspaces_pastmembership (
     removed_at timestamp with time zone,
     actor_id uuid NOT NULL,
     workspace_id uuid NOT NULL,
+    editor_since timestamp with time zone,
+    editor_until timestamp with time zone,
     CONSTRAINT past_membership_role_known CHECK (((role)::text = ANY (ARRAY[('editor'::character varying)::text, ('suggester'::character varying)::text])))
 );
 
@@ -1239,6 +1263,10 @@ CREATE TABLE workspaces_workspace (
     context_max_tokens integer,
     context_revision integer NOT NULL,
     context_strategy character varying(12) NOT NULL,
+    agent_statuses jsonb,
+    deleted_by_id uuid,
+    deleted_by_operator boolean NOT NULL,
+    deleted_by_editor_since timestamp with time zone,
     CONSTRAINT only_deleted_workspaces_are_purged CHECK (((purged_at IS NULL) OR (deleted_at IS NOT NULL))),
     CONSTRAINT workspaces_workspace_context_max_tokens_check CHECK ((context_max_tokens >= 0)),
     CONSTRAINT workspaces_workspace_context_revision_check CHECK ((context_revision >= 0)),
@@ -1486,14 +1514,14 @@ ALTER TABLE ONLY approvals_approval
 ALTER TABLE ONLY usage_balance
     ADD CONSTRAINT one_balance_per_period UNIQUE NULLS NOT DISTINCT (budget_id, subject_id, starts_on, ends_at);
 
-ALTER TABLE ONLY usage_budget
-    ADD CONSTRAINT one_budget_per_scope_and_period UNIQUE NULLS NOT DISTINCT (workspace_id, scope, period, subject_id, by_operator);
-
 ALTER TABLE ONLY memory_memoryclearing
     ADD CONSTRAINT one_clearing_per_generation UNIQUE (agent_id, generation);
 
 ALTER TABLE ONLY context_agentcontext
     ADD CONSTRAINT one_context_per_chat_and_agent UNIQUE (chat_id, agent_id);
+
+ALTER TABLE ONLY workspaces_deletedmembership
+    ADD CONSTRAINT one_deleted_membership_per_person UNIQUE (workspace_id, actor_id);
 
 ALTER TABLE ONLY chats_chat
     ADD CONSTRAINT one_direct_chat_per_pair UNIQUE (workspace_id, pair_key);
@@ -1620,6 +1648,9 @@ ALTER TABLE ONLY workspaces_credential
 
 ALTER TABLE ONLY workspaces_credential
     ADD CONSTRAINT workspaces_credential_workspace_id_key UNIQUE (workspace_id);
+
+ALTER TABLE ONLY workspaces_deletedmembership
+    ADD CONSTRAINT workspaces_deletedmembership_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY workspaces_membership
     ADD CONSTRAINT workspaces_membership_pkey PRIMARY KEY (id);
@@ -1906,6 +1937,10 @@ CREATE INDEX notifications_of ON notifications_notification USING btree (person_
 
 CREATE UNIQUE INDEX one_active_run_per_concurrency_key ON runs_run USING btree (concurrency_key) WHERE ((state)::text = ANY (ARRAY[('running'::character varying)::text, ('waiting_child'::character varying)::text]));
 
+CREATE UNIQUE INDEX one_budget_in_dollars ON usage_budget USING btree (workspace_id, scope, period, subject_id, by_operator) NULLS NOT DISTINCT WHERE (limit_tokens IS NULL);
+
+CREATE UNIQUE INDEX one_budget_in_tokens ON usage_budget USING btree (workspace_id, scope, period, subject_id, by_operator) NULLS NOT DISTINCT WHERE (limit_micro IS NULL);
+
 CREATE UNIQUE INDEX one_child_per_call ON runs_run USING btree (parent_id, call_id) WHERE (parent_id IS NOT NULL);
 
 CREATE UNIQUE INDEX one_correction_per_sentence ON context_summarycorrection USING btree (chat_id, sentence_id) WHERE (ended_at IS NULL);
@@ -2082,7 +2117,11 @@ CREATE INDEX webhooks_webhook_agent_id_153eb4cd ON webhooks_webhook USING btree 
 
 CREATE INDEX webhooks_webhook_created_by_id_c1e90fbe ON webhooks_webhook USING btree (created_by_id);
 
-CREATE UNIQUE INDEX workspace_handle_unique ON workspaces_workspace USING btree (handle) WHERE (deleted_at IS NULL);
+CREATE UNIQUE INDEX workspace_handle_unique ON workspaces_workspace USING btree (handle) WHERE (purged_at IS NULL);
+
+CREATE INDEX workspaces_deletedmembership_actor_id_222cc594 ON workspaces_deletedmembership USING btree (actor_id);
+
+CREATE INDEX workspaces_deletedmembership_workspace_id_a3f07669 ON workspaces_deletedmembership USING btree (workspace_id);
 
 CREATE INDEX workspaces_membership_actor_id_aa1beaa3 ON workspaces_membership USING btree (actor_id);
 
@@ -2091,6 +2130,8 @@ CREATE INDEX workspaces_membership_workspace_id_03c7ef39 ON workspaces_membershi
 CREATE INDEX workspaces_pastmembership_actor_id_ea07bb17 ON workspaces_pastmembership USING btree (actor_id);
 
 CREATE INDEX workspaces_pastmembership_workspace_id_8328f71e ON workspaces_pastmembership USING btree (workspace_id);
+
+CREATE INDEX workspaces_workspace_deleted_by_id_037fe27b ON workspaces_workspace USING btree (deleted_by_id);
 
 CREATE INDEX workspaces_workspace_handle_68bc3328 ON workspaces_workspace USING btree (handle);
 
@@ -2599,6 +2640,12 @@ ALTER TABLE ONLY webhooks_webhook
 ALTER TABLE ONLY workspaces_credential
     ADD CONSTRAINT workspaces_credentia_workspace_id_fd0e172c_fk_workspace FOREIGN KEY (workspace_id) REFERENCES workspaces_workspace(id) DEFERRABLE INITIALLY DEFERRED;
 
+ALTER TABLE ONLY workspaces_deletedmembership
+    ADD CONSTRAINT workspaces_deletedme_actor_id_222cc594_fk_actors_ac FOREIGN KEY (actor_id) REFERENCES actors_actor(id) DEFERRABLE INITIALLY DEFERRED;
+
+ALTER TABLE ONLY workspaces_deletedmembership
+    ADD CONSTRAINT workspaces_deletedme_workspace_id_a3f07669_fk_workspace FOREIGN KEY (workspace_id) REFERENCES workspaces_workspace(id) DEFERRABLE INITIALLY DEFERRED;
+
 ALTER TABLE ONLY workspaces_membership
     ADD CONSTRAINT workspaces_membershi_workspace_id_03c7ef39_fk_workspace FOREIGN KEY (workspace_id) REFERENCES workspaces_workspace(id) DEFERRABLE INITIALLY DEFERRED;
 
@@ -2613,6 +2660,9 @@ ALTER TABLE ONLY workspaces_pastmembership
 
 ALTER TABLE ONLY workspaces_workspacegrant
     ADD CONSTRAINT workspaces_workspace_content_object_id_d32f5e24_fk_workspace FOREIGN KEY (content_object_id) REFERENCES workspaces_workspace(id) DEFERRABLE INITIALLY DEFERRED;
+
+ALTER TABLE ONLY workspaces_workspace
+    ADD CONSTRAINT workspaces_workspace_deleted_by_id_037fe27b_fk_actors_actor_id FOREIGN KEY (deleted_by_id) REFERENCES actors_actor(id) DEFERRABLE INITIALLY DEFERRED;
 
 ALTER TABLE ONLY workspaces_workspacegrant
     ADD CONSTRAINT workspaces_workspace_permission_id_5fadd419_fk_auth_perm FOREIGN KEY (permission_id) REFERENCES auth_permission(id) DEFERRABLE INITIALLY DEFERRED;
@@ -2736,4 +2786,9 @@ INSERT INTO django_migrations (app, name, applied) VALUES
     ('webhooks', '0002_wake_causes', now()),
     ('webhooks', '0003_wake_of_added_agents', now()),
     ('webhooks', '0004_add_last_try', now()),
-    ('runs', '0009_rename_quotes_trigger', now());
+    ('runs', '0009_rename_quotes_trigger', now()),
+    ('approvals', '0002_facts_of_calls', now()),
+    ('notifications', '0009_failed_runs_and_schedules', now()),
+    ('runs', '0010_kind', now()),
+    ('usage', '0007_budgets_in_tokens', now()),
+    ('workspaces', '0006_undo_deletion', now());

@@ -66,9 +66,9 @@ LISTENERS: dict[str, list[str]] = {
     ],
     "embeddings.hooks.embedding_server_changed": ["notifications.services.listeners.notify_model_changed"],
     "context.hooks.summary_requested": ["runs.services.runs.start_summary_job"],
-    "runs.hooks.job_ended": [
-        "context.services.listeners.finish_summary",
-        "suggestions.services.listeners.finish_summary_or_merge",
+    "runs.hooks.runs_ended": [
+        "context.services.listeners.finish_summaries",
+        "suggestions.services.listeners.finish_summaries_and_merges",
     ],
     "runs.hooks.run_failed": ["notifications.services.listeners.notify_run_failed"],
     "runs.hooks.agents_woken_outside": ["webhooks.services.listeners.store_wakes"],

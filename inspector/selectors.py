@@ -31,8 +31,10 @@ from inspector.rows import (
     Why,
 )
 from llm.endpoints import build_keyless_endpoint, choose_model
+from runs.kinds import get_kind
+from runs.kinds.chat import COMPARISON
 from runs.models import NOT_ENDED, Run, RunOrigin, RunState, Step
-from runs.permissions import get_run_for, is_reader_of_run
+from runs.permissions import get_run_for
 from runs.runtime.ledger import build_usage_owner
 from runs.selectors import count_runs_ahead
 from usage.models import Budget, LLMCall
@@ -88,10 +90,11 @@ def build_inspected_run_rows(reader: Actor, runs: Sequence[Run]) -> list[Inspect
 
 def find_why(run: Run, trigger: Message | None) -> Why:
     """Return why a run was started. `trigger`: the message that it answers, with `reply_to`."""
-    if run.parent_id is not None:
-        return "task"
-    if run.is_compared:
+    kind = get_kind(run)
+    if kind is COMPARISON:
         return "comparison"
+    if not kind.is_participant:
+        return "task"
     if run.origin == RunOrigin.RETRY:
         return "retry"
     if trigger is None:
@@ -159,7 +162,7 @@ def _may_read_requests(actor: Actor, run: Run) -> bool:
 
 def _get_waker(run: Run, trigger: Message | None) -> Actor | None:
     """Return whose message woke the agent or, if no message of an author did, whom the run works for."""
-    if run.parent_id is not None or run.origin != RunOrigin.WAKE or trigger is None:
+    if run.origin != RunOrigin.WAKE or trigger is None:
         return run.on_behalf_of
     return trigger.author or run.on_behalf_of
 
@@ -178,7 +181,7 @@ def _list_model_calls(runs: Iterable[Run]) -> list[Any]:
 def _list_read_messages(run: Run) -> list[Message]:
     """Return the messages of others that a run read after the one that woke it, and the `AGENT_WOKEN` messages of its agent.
     Messages of sub-agents, which have `metadata`, are left out."""
-    if run.parent_id is not None or run.is_compared:
+    if not get_kind(run).is_participant:
         return []
     is_wake = Q(type="AGENT_WOKEN", payload__target_id=str(run.agent_id))
     read = Message.objects.filter(
@@ -199,7 +202,7 @@ def _list_free_amounts(actor: Actor, run: Run) -> list[FreeAmountRow]:
     rules = read_rules(run.payer_id)
     if not rules["budgets"]:
         return []
-    is_reader = partial(is_reader_of_run, run)
+    is_reader = partial(get_kind(run).is_reader, run)
     choice = choose_model(
         run.get_chat().workspace, run.spec.model if run.spec else "", run.on_behalf_of, is_reader=is_reader
     )

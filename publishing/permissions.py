@@ -8,10 +8,10 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from actors.models import Actor, AgentStatus
 from agents.permissions import AgentVerb, agents_visible_to, compute_agent_verbs
+from agents.services.shipped import SHIPPED
 from common.errors import Code, Conflict, NotFound
 from common.handles import HANDLE_PATTERN, normalize_handle
 from publishing.models import Listing
-from runs.services.runs import AGENT_OF_JOB
 from tools.registry import get_called_agent_id
 from workspaces.models import Membership
 
@@ -29,7 +29,8 @@ def _list_published_agents(actor: Actor) -> QuerySet[Any]:
     """Return the agents of `public_agents_visible_to`, also those that are suspended."""
     own = Membership.objects.filter(workspace=OuterRef("published_by_workspace_id"), actor=actor)
     agents = agents_visible_to(actor).filter(**PUBLIC)
-    jobs = Actor.objects.filter(is_shipped=True, handle__in=AGENT_OF_JOB.values())
+    handles = [handle for handle, definition in SHIPPED.items() if not definition.is_sub_agent]
+    jobs = Actor.objects.filter(is_shipped=True, handle__in=handles)
     return agents.exclude(pk__in=jobs.values("pk")).annotate(is_yours=Exists(own))
 
 

@@ -9,6 +9,7 @@ from admin_kit.actions import service_action
 from admin_kit.changelist import CreatedWithinFilter
 from admin_kit.links import RelatedLink, audit_link, id_column, link_column
 from admin_kit.model_admin import ReadOnlyAdmin, action_menu
+from runs.kinds import get_kind
 from runs.models import NOT_ENDED, Run, RunState, Step
 from runs.services import runs
 from usage.admin import cost
@@ -32,13 +33,14 @@ class RunAdmin(ReadOnlyAdmin):
         link_column("chat"),
         link_column("on_behalf_of", _("for")),
         "coloured_state",
+        "kind",
         "origin",
         "attempt",
         "error_code",
         cost,
         "ended_at",
     )
-    list_filter = ("state", "origin", CreatedWithinFilter)
+    list_filter = ("state", "kind", "origin", CreatedWithinFilter)
     list_select_related = ("agent", "chat", "on_behalf_of")
     search_fields = ("agent__name", "chat__title", "=error_code")
     search_help_text = _("An agent, a chat, an error code, or the id of a run, an agent, a chat, a person or a message")
@@ -85,7 +87,9 @@ class RunAdmin(ReadOnlyAdmin):
         _("Retry"),
         _("The same message is answered anew, for the same person."),
         icon="replay",
-        is_available=lambda run: run.chat_id is not None and run.state in (RunState.FAILED, RunState.STOPPED),
+        is_available=lambda run: (
+            get_kind(run).retry_refusal is None and run.state in (RunState.FAILED, RunState.STOPPED)
+        ),
     )
     def retry_run(self, run: Run, operator: Actor) -> None:
         runs.retry_run(operator, run.pk, as_operator=True)

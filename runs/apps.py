@@ -1,4 +1,4 @@
-"""The app configuration."""
+"""The app configuration. It registers the kinds of runs, and of what they wait for, of this app."""
 
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
@@ -7,3 +7,15 @@ from django.utils.translation import gettext_lazy as _
 class RunsConfig(AppConfig):
     name = "runs"
     verbose_name = _("Runs")
+
+    def ready(self) -> None:
+        from runs.kinds import register_kind
+        from runs.kinds.chat import CHAT, COMPARISON
+        from runs.kinds.job import CHAT_SUMMARY
+        from runs.kinds.sub_agent import SUB_AGENT
+        from runs.runtime.sub_agents import SUB_AGENT_WAITS
+        from runs.runtime.waits import register_wait_kind
+
+        for kind in (CHAT, COMPARISON, SUB_AGENT, CHAT_SUMMARY):
+            register_kind(kind)
+        register_wait_kind(SUB_AGENT_WAITS)

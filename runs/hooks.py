@@ -4,12 +4,14 @@ from collections.abc import Sequence
 
 from actors.models import Actor
 from chats.models import Chat, Message
-from common.hooks import Hook
+from chats.services import RowChange
+from common.hooks import CollectingHook, Hook
 from runs.models import Run
 
-# Called when a job ends, before that is written: `state` and `answer` are set. The row of the job is not locked, so that
-# listeners may lock chats.
-job_ended: Hook[[Run]] = Hook("job_ended")
+# Called once when runs of any kind end, before that is written: their `state` is set, and the `answer` of a job. Runs that end
+# together are in one call. A listener returns changes of the chat of the runs, which is locked. A job has no chat: nothing is
+# returned for it, and its row is not locked, so that listeners may lock chats.
+runs_ended: CollectingHook[[Sequence[Run]], RowChange] = CollectingHook("runs_ended")
 # Called when a run in a chat has failed, before that is written, with the message that says so. The chat is locked. It is not
 # called for sub-agents, whose failure their caller reads, and for comparisons.
 run_failed: Hook[[Run, Message]] = Hook("run_failed")

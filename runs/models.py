@@ -1,6 +1,7 @@
 """Runs and their steps."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.contrib.postgres.fields import ArrayField
@@ -12,15 +13,13 @@ from agents.models import AgentSpec
 from chats.models import Chat, Message, VersionedRow
 from common.clock import now
 from common.models import Identified, build_display_name
-from context.earlier import EarlierContext
-from context.retrieval import Vector
 from events.payloads import MemoryScope
 from events.rows import RunRow, Stamp
-from llm.endpoints import StoredSettings
-from llm.sent_requests import RequestRecorder
-from memory.selectors import ReadMemory
 from tools.models import EFFECTS
 from workspaces.models import Workspace
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
 
 
 class RunState(models.TextChoices):
@@ -46,10 +45,26 @@ class RunOrigin(models.TextChoices):
     WAKE = "wake", _("wake")
     RETRY = "retry", _("retry")
     COMPARE = "compare", _("comparison")
-    SUMMARY = "summary", _("summary")
-    MERGE = "merge", _("merge")
-    TASK = "task", _("task of another agent")
+    TASK = "task", _("task")
+    JOB = "job", _("job")
+
+
+class KindName(models.TextChoices):
+    """The names of the kinds of runs that this app registers. Apps above it register others (`runs/kinds/__init__.py`)."""
+
+    CHAT = "chat", _("reply")
+    COMPARISON = "comparison", _("comparison")
+    SUB_AGENT = "sub_agent", _("task of another agent")
     CHAT_SUMMARY = "chat_summary", _("summary of a chat")
+
+
+KIND_LABELS: "dict[str, StrOrPromise]" = {}
+"""The names of all registered kinds, and what the admin pages call them. `register_kind` fills it."""
+
+
+def list_kind_choices() -> "Sequence[tuple[str, StrOrPromise]]":
+    """Return the registered kinds as choices of a field. A new kind needs no migration."""
+    return list(KIND_LABELS.items())
 
 
 def build_concurrency_key(agent_id: UUID, chat_id: UUID, memory_scope: MemoryScope) -> str:
@@ -67,33 +82,23 @@ class Run(Identified, VersionedRow):
     that the run has read. `replies_to_trigger`: the message that woke the agent is not the newest, so the run's texts reply to it.
     `agent_hops`: messages of agents in a row that led to the run. Before `retry_at`, it is not claimed and asks no model.
 
-    The run of a sub-agent has a `parent`, whose call `call_id` gave it its task. `path` has the agents from the first to this one.
-    The messages of the run have its `metadata`. It ends at `deadline_at`, or later by the time that it waits for people.
+    A run that does a task has it as its `input`. `path` has the agents from the first to this one; if a person has given the first
+    task, it begins with the person. The messages of the run have its
+    `metadata`. It ends at `deadline_at`, or later by the time that it waits for people. The run of a sub-agent also has a `parent`,
+    whose call `call_id` gave it its task.
     """
 
     # A new run is not inserted if its concurrency key has a queued run in the same chat, which will read this message, too.
     ignores_conflicts = True
-    # Of a claimed run: what it reads of its agent's memory. Set when it is prepared.
-    memory: ReadMemory | None = None
-    # Of a claimed run: whether it reads texts from outside besides its chat (FAIR8); null: this process has not prepared it.
-    has_outside_texts: bool | None = None
     # Of a new run: the message that is inserted with it, and that gets its `seq` only then (`assign_version`).
     trigger: Message | None = None
-    # Of a claimed run in a chat: what stores the requests that its runner sends to the model.
-    request_recorder: RequestRecorder | None = None
-    # Of a claimed run, in its worker only: what its model reads of the older messages of a long chat.
-    earlier_context: EarlierContext | None = None
-    # Of a claimed run, in its worker only: the embedding of the message that it answers, if older messages are searched by it.
-    request_vector: Vector | None = None
-    # Of runs of sub-agents that were claimed together: what was read once for all of them.
-    calls_of_other_runs: int | None = None
-    stored_settings: StoredSettings | None = None
 
     workspace = models.ForeignKey(Workspace, verbose_name=_("workspace"), on_delete=models.CASCADE, related_name="runs")
     chat = models.ForeignKey(
         Chat, verbose_name=_("chat"), null=True, on_delete=models.CASCADE, related_name="runs", db_index=False
     )
     agent = models.ForeignKey("actors.Actor", verbose_name=_("agent"), on_delete=models.CASCADE, related_name="runs")
+    kind = models.CharField(_("kind"), max_length=24, choices=list_kind_choices, default=KindName.CHAT)
     origin = models.CharField(_("origin"), max_length=12, choices=RunOrigin.choices, default=RunOrigin.WAKE)
     trigger_id = models.UUIDField(_("trigger id"), null=True)
     trigger_seq = models.BigIntegerField(_("trigger seq"), default=0)
@@ -166,7 +171,7 @@ class Run(Identified, VersionedRow):
     waiting_since = models.DateTimeField(_("waiting since"), null=True)
     waited_seconds = models.FloatField(_("waited seconds"), default=0.0)
     ended_at = models.DateTimeField(_("ended at"), null=True)
-    # Of a job (`JobInput`) and of the run of a sub-agent (`Task`).
+    # Of a job (`JobInput`) and of a run that does a task (`TaskInput`).
     input = models.JSONField(_("input"), null=True)
     # Of a job.
     answer = models.TextField(_("answer"), blank=True, default="")
@@ -196,10 +201,11 @@ class Run(Identified, VersionedRow):
                 condition=~Q(state="running") | Q(lease_until__isnull=False), name="running_run_has_lease"
             ),
             models.CheckConstraint(
-                condition=Q(chat__isnull=False, parent=None, input__isnull=True)
-                | Q(chat__isnull=False, parent__isnull=False, input__isnull=False)
-                | Q(chat=None, parent=None, input__isnull=False),
-                name="job_or_sub_agent_has_input",
+                # Any other kind is a job or, in a chat, a task that no run has given.
+                condition=Q(kind__in=["chat", "comparison"], chat__isnull=False, parent=None, input__isnull=True)
+                | Q(kind="sub_agent", chat__isnull=False, parent__isnull=False, input__isnull=False)
+                | ~Q(kind__in=["", "chat", "comparison", "sub_agent"]) & Q(parent=None, input__isnull=False),
+                name="run_has_columns_of_kind",
             ),
             models.UniqueConstraint(
                 fields=["parent", "call_id"], condition=Q(parent__isnull=False), name="one_child_per_call"
@@ -228,13 +234,8 @@ class Run(Identified, VersionedRow):
         return self.root_id or self.id
 
     @property
-    def is_sub_agent(self) -> bool:
-        """Whether another agent has given it a task."""
-        return self.parent_id is not None
-
-    @property
     def agent_path(self) -> list[UUID]:
-        """The agents from the first of the tree to this one, which is the last. `path` is empty for a run without a parent."""
+        """`path`, or this agent alone: the path of a run without a task is empty."""
         return self.path or [self.agent_id]
 
     def compute_seconds_left(self, max_seconds: float) -> float:
@@ -250,11 +251,6 @@ class Run(Identified, VersionedRow):
     def is_isolated(self) -> bool:
         """Whether only an isolated process executes it, because other processes died while they did (RUN9, ADR 0009)."""
         return self.crashes >= ISOLATE_AFTER
-
-    @property
-    def is_compared(self) -> bool:
-        """Whether its answer is one side of a comparison (ADR 0012)."""
-        return bool(self.stamp and self.stamp.get("compared"))
 
     def get_chat_id(self) -> UUID:
         """Return the id of the chat it works in. Raises `TypeError` for a job."""

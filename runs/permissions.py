@@ -1,5 +1,6 @@
 """Rights to a run, which are those to its chat."""
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from actors.models import Actor, AgentStatus
@@ -8,7 +9,7 @@ from chats.permissions import ChatVerb, find_readers, get_chat_for
 from common.access import replace_not_found
 from common.errors import Forbidden, NotFound
 from runs.errors import RunNotAllowed
-from runs.models import Run, RunOrigin
+from runs.models import Run
 from runs.prepared_queries import ACTORS
 from workspaces.models import Membership
 
@@ -30,47 +31,49 @@ def get_run_for(actor: Actor, run_id: UUID, verb: ChatVerb, *, own: ChatVerb | N
     return run
 
 
-def lock_chat_of_run(run: Run, *others: Run) -> Chat:
+def lock_chat_of_run(run: Run) -> Chat:
     """Lock the chat of a run and return it. Raises `RunNotAllowed` unless its agent and its person may post there now. It is
-    called at the claim and at each step, so that a public agent that was taken down stops.
-
-    A sub-agent need not be in the chat: the first agent of its path must be, no agent of the path may be deleted, suspended or
-    taken down, and the sub-agent itself must accept tasks. `others`: further sub-agents of its tree, which must be allowed, too.
-    """
-    agent = run.agent
+    called at the claim and at each step, so that a public agent that was taken down stops."""
     try:
-        if run.is_sub_agent:
-            ids = {id for one in (run, *others) for id in one.agent_path}
-            agents = {actor.id: actor for actor in ACTORS.all(list(ids))}
-            agent = agents[run.path[0]]
-            if any(agents[id].status != AgentStatus.READY or agents[id].taken_down_at is not None for id in ids):
-                raise NotFound("An agent of the path is gone.")
-            if not all(agents[one.agent_id].accepts_tasks for one in (run, *others)):
-                raise RunNotAllowed(*NO_TASKS)
-        return get_chat_for(agent, run.get_chat_id(), ChatVerb.POST, on_behalf_of=run.on_behalf_of, lock=True)
+        return get_chat_for(run.agent, run.get_chat_id(), ChatVerb.POST, on_behalf_of=run.on_behalf_of, lock=True)
     except (NotFound, Forbidden) as error:
-        if not run.is_sub_agent and (chat := _lock_chat_between_agents(run)):
+        if chat := _lock_chat_between_agents(run):
             return chat
-        if Actor.objects.filter(pk=run.agent_id, taken_down_at__isnull=False).exists():
-            raise RunNotAllowed(*AGENT_TAKEN_DOWN) from error
-        text = "The agent, or the person it worked for, has no place in this chat any more."
-        raise RunNotAllowed("rights_lost", text) from error
+        raise _build_obstacle([run]) from error
 
 
-def is_reader_of_run(run: Run) -> bool:
-    """Return whether the person of a run reads all that its model is sent, so that their own model may answer.
+def lock_chat_of_tasks(runs: Sequence[Run]) -> Chat:
+    """Lock the chat of runs of one tree that do tasks, as `lock_chat_of_run` does. Raises `RunNotAllowed` if one is not allowed.
 
-    Without a chat it is a job. The summary of a chat is about the chat that `trigger_id` names; the person of any other job has the
-    right to read its input (`start_job`).
+    Their agents need not be in the chat. Whoever has given the first task of the tree must be: the first agent of the path, or a
+    person. No agent of the paths may be deleted, suspended or taken down, and those that do the tasks must accept tasks.
     """
-    if run.on_behalf_of_id is None:
-        return False
-    chat = run.chat
-    if run.origin == RunOrigin.CHAT_SUMMARY and run.trigger_id is not None:
-        chat = Chat.objects.filter(pk=run.trigger_id).first()
-    elif chat is None:
-        return True
-    return chat is not None and run.on_behalf_of_id in find_readers([chat])[chat.pk]
+    first = runs[0]
+    try:
+        ids = {id for run in runs for id in run.path}
+        agents = {actor.id: actor for actor in ACTORS.all(list(ids))}
+        if any(agents[id].status != AgentStatus.READY or agents[id].taken_down_at is not None for id in ids):
+            raise NotFound("An agent of the path is gone.")
+        if not all(agents[run.agent_id].accepts_tasks for run in runs):
+            raise RunNotAllowed(*NO_TASKS)
+        giver = agents[first.path[0]]
+        on_behalf_of = first.on_behalf_of if giver.is_agent else None
+        return get_chat_for(giver, first.get_chat_id(), ChatVerb.POST, on_behalf_of=on_behalf_of, lock=True)
+    except (NotFound, Forbidden) as error:
+        raise _build_obstacle(runs) from error
+
+
+def _build_obstacle(runs: Sequence[Run]) -> RunNotAllowed:
+    """Return why one of these runs may not continue."""
+    if Actor.objects.filter(pk__in=[run.agent_id for run in runs], taken_down_at__isnull=False).exists():
+        return RunNotAllowed(*AGENT_TAKEN_DOWN)
+    text = "The agent, or the person it worked for, has no place in this chat any more."
+    return RunNotAllowed("rights_lost", text)
+
+
+def is_reader_of_chat(run: Run, chat: Chat | None) -> bool:
+    """Return whether the person of a run reads this chat, from which its model is sent texts."""
+    return chat is not None and run.on_behalf_of_id is not None and run.on_behalf_of_id in find_readers([chat])[chat.pk]
 
 
 def _lock_chat_between_agents(run: Run) -> Chat | None:

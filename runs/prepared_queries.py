@@ -31,7 +31,7 @@ from common.sql_constant import SqlConstant
 from context.earlier import TOKENS_PER_MESSAGE
 from context.log_entries import LOG_COLUMNS
 from memory.prepared_queries import build_has_notes
-from runs.models import NOT_ENDED, Run, RunState, Step
+from runs.models import NOT_ENDED, KindName, Run, RunOrigin, RunState, Step
 from usage.rules import build_rules_expression
 from workspaces.models import Membership
 
@@ -67,7 +67,7 @@ def list_claimable_runs() -> QuerySet[Run]:
 
 def _query_first(runs: QuerySet[Run, Any]) -> QuerySet[Run]:
     """Return the oldest run, with the fields that are needed before its chat is locked. The claim then reads the run again."""
-    fields = ("chat_id", "attempt", "crashes", "stamp", "workspace_id", "parent_id", "path")
+    fields = ("kind", "chat_id", "attempt", "crashes", "workspace_id", "path")
     needed = runs.only(*fields, "agent__kind", "on_behalf_of__kind")
     return needed.select_related("agent", "on_behalf_of").order_by("pk")[:1]
 
@@ -80,7 +80,7 @@ def _query_next_of_same_key(run_id: UUID) -> QuerySet[Run]:
 def _query_queued_siblings(run_ids: list[UUID]) -> QuerySet[Run]:
     """Return those of these runs of sub-agents that are queued and have not been claimed before."""
     return Run.objects.filter(
-        is_any_of("pk", run_ids), state=RunState.QUEUED, attempt=0, retry_at=None, parent__isnull=False
+        is_any_of("pk", run_ids), state=RunState.QUEUED, attempt=0, retry_at=None, kind=KindName.SUB_AGENT
     ).select_related("agent", "on_behalf_of")
 
 
@@ -90,7 +90,6 @@ def _query_claimed_runs(runs: QuerySet[Run]) -> QuerySet[Run]:
         seen=Subquery(participants.values("last_read_seq")[:1]),
         usage_rules=build_rules_expression("payer"),
         has_notes=build_has_notes("agent"),
-        caller_name=F("parent__agent__name"),
     )
 
 
@@ -103,7 +102,7 @@ RUNS_TO_CLAIM = PreparedQuery(
 )
 RUN_TO_CLAIM = PreparedQuery(lambda id: _query_claimed_runs(Run.objects.filter(pk=id)), UUID)
 """A run with its agent, the agent's production version and the run's person. `seen`: how far the agent has read the
-chat; `usage_rules`: budgets and prices; `has_notes`: whether the agent has notes; `caller_name`: which agent gave it its task."""
+chat; `usage_rules`: budgets and prices; `has_notes`: whether the agent has notes."""
 
 
 def _prepare_attempt(adapt: Callable[[QuerySet[Run]], QuerySet[Run]]) -> PreparedQuery[Run]:
@@ -116,7 +115,9 @@ def _prepare_attempt(adapt: Callable[[QuerySet[Run]], QuerySet[Run]]) -> Prepare
 
 
 def _query_answered_queued_runs(concurrency_key: str, chat_id: UUID, read_to: int) -> QuerySet[Run]:
-    queued = Run.objects.filter(concurrency_key=concurrency_key, origin="wake", state=RunState.QUEUED, attempt=0)
+    queued = Run.objects.filter(
+        concurrency_key=concurrency_key, origin=RunOrigin.WAKE, state=RunState.QUEUED, attempt=0
+    )
     return queued.filter(chat_id=chat_id, trigger_seq__lte=read_to)
 
 

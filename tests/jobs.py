@@ -17,11 +17,11 @@ def claim_job(run: Run, owner: str = "here:1:a") -> Run:
     """Claim a job as a worker does. Fails if the job ends instead, e.g. because its person has left."""
     claimed = claims.claim_run(run.id, owner)
     assert claimed is not None, "the job has ended, or another one with its concurrency key is running"
-    return claimed
+    return claimed.row
 
 
 def answer_job(run: Run, text: str, model: ResolvedModel = MODEL) -> Run:
-    """Claim the job if necessary, and store this answer. The listeners of `job_ended` are called."""
+    """Claim the job if necessary, and store this answer. The listeners of `runs_ended` are called."""
     run = run if run.state == "running" else claim_job(run)
     assert run.message_id is not None
     answer = Answer(text, "", (), Usage(7, len(text), cost_micro=3), "stop", model.name)

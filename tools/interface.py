@@ -10,6 +10,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from common.ids import new_id
 from common.text import to_storable, unwrap_json_object
 from events.payloads import CallTarget, Question, ToolData
 from events.rows import Policy, ToolEffect
@@ -114,11 +115,20 @@ class InvalidArguments(ToolError):
         self.problems = [to_storable(problem[:MAX_PROBLEM_CHARACTERS]) for problem in problems]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Wait:
+    """What a call waits for, instead of having a result when it is made. `kind`: the name of the `WaitKind` that starts it and
+    knows its result (`runs/runtime/waits.py`). `id`: the id that it gets."""
+
+    kind: ClassVar[str]
+    id: UUID = field(default_factory=new_id, compare=False)
+
+
 @dataclass(frozen=True)
-class AgentTask:
-    """A task for another agent. `context` is JSON that goes along, and `file_ids` are the files that it may read. It ends after
-    `max_steps` and `max_seconds`, or at the other agent's own limits if they are lower. It is refused if the agent that gives it is
-    at the depth `max_depth` or deeper (`agents/sub_agents.py`)."""
+class AgentTask(Wait):
+    """A task for another agent, whose run gets the `id`. `context` is JSON that goes along, and `file_ids` are the files that it
+    may read. It ends after `max_steps` and `max_seconds`, or at the other agent's own limits if they are lower. It is refused if
+    the agent that gives it is at the depth `max_depth` or deeper (`agents/sub_agents.py`)."""
 
     agent_id: UUID
     text: str
@@ -127,6 +137,8 @@ class AgentTask:
     max_steps: int | None
     max_seconds: int
     max_depth: int
+
+    kind = "sub_agent"
 
 
 class Tool:
@@ -145,7 +157,8 @@ class Tool:
     `Data`: the class of the data that its results have beside the text (`ToolOutput.data`).
     `changes_only_notes`: calls change only the agent's own notes. They need no approval, whatever the run has read, because a note
     stores whose texts the run had read and never raises the rights of a later run.
-    `is_question`: calls are questions to a person (`build_question`). `is_task`: calls are tasks for other agents (`build_task`).
+    `is_question`: calls are questions to a person (`build_question`). `wait_kind`: the kind of what calls wait for
+    (`build_wait`); empty: calls do not wait.
     """
 
     name: str
@@ -155,7 +168,7 @@ class Tool:
     quotes_agents: ClassVar[bool] = False
     changes_only_notes: ClassVar[bool] = False
     is_question: ClassVar[bool] = False
-    is_task: ClassVar[bool] = False
+    wait_kind: ClassVar[str] = ""
     Args: ClassVar[type[ToolArgs]]
     Config: ClassVar[type[ToolConfig]] = ToolConfig
     Data: ClassVar[type[BaseModel] | None] = None
@@ -206,10 +219,10 @@ class Tool:
         that is made."""
         return None
 
-    def build_task(self, args: Any, config: ToolConfig) -> AgentTask | None:
-        """Return the task for another agent that this call is: the agent's answer is its result, and `run` is not called. Null for
-        a call that is made. Raises `ToolError`."""
-        return None
+    def build_wait(self, args: Any, config: ToolConfig) -> Wait:
+        """Return what a call waits for, of a tool with a `wait_kind`: what comes of it is the result, and `run` is not called.
+        Raises `ToolError`."""
+        raise TypeError(f"Calls of {self.name} do not wait.")
 
     @property
     def is_available(self) -> bool:

@@ -32,6 +32,7 @@ from runs.errors import LeaseLost, RunStartFailed
 from runs.kinds import get_kind
 from runs.kinds.base import PreparedRun
 from runs.models import Run, RunState
+from runs.runtime.claimed_run import ClaimedRun
 from runs.runtime.dispatch import dispatch_next_run
 from runs.services.capacity import Capacity
 from runs.services.claims import claim_next_run, claim_run, claim_siblings, list_waiting
@@ -220,9 +221,10 @@ class Engine:
 
     async def _execute_siblings(self, run_ids: Sequence[UUID]) -> None:
         """Claim runs of one caller together and execute each. Those that were not claimed are claimed one by one."""
-        claimed: dict[UUID, Run] = {}
+        claimed: dict[UUID, ClaimedRun] = {}
         try:
-            claimed = {run.id: run for run in await self._db(claim_siblings, run_ids, self.owner, slots=self._capacity)}
+            siblings = await self._db(claim_siblings, run_ids, self.owner, slots=self._capacity)
+            claimed = {sibling.row.id: sibling for sibling in siblings}
         except Error as error:
             logger.warning("The runs of sub-agents could not be claimed together: %s", error)
         finally:
@@ -234,8 +236,8 @@ class Engine:
             else:
                 self._start_run(run_id)
 
-    async def _execute(self, run_id: UUID, claimed: Run | None = None) -> None:
-        """Claim and execute a run, then the next runs of its concurrency key; the run of a sub-agent is the only one of its key.
+    async def _execute(self, run_id: UUID, claimed: ClaimedRun | None = None) -> None:
+        """Claim and execute a run, then the next runs of its concurrency key.
         Then claim runs that got no slot before. `claimed`: the run, if it was claimed with its siblings."""
         try:
             claim = partial(claim_run, run_id) if claimed is None else lambda *_, **__: claimed
@@ -256,7 +258,7 @@ class Engine:
                 self._capacity.release_slot(run.id)
                 self.report_states([run])
             prepared = None
-            if not run.is_sub_agent:
+            if not get_kind(run).is_only_run_of_key:
                 if self._isolated or self._is_draining:
                     # Other workers may execute the next run of the key.
                     with suppress(Error):
@@ -266,21 +268,21 @@ class Engine:
             if prepared is None:
                 await self._claim_runs_without_slot()
 
-    async def _claim(self, claim: Callable[..., Run | None]) -> PreparedRun | None:
+    async def _claim(self, claim: Callable[..., ClaimedRun | None]) -> PreparedRun | None:
         """Claim and prepare a run. If older messages are to be found by their meaning, the vector of the question is computed,
         and the run is prepared a second time, with the messages that match."""
         claim = partial(claim, self.owner, isolated=self._isolated, slots=self._capacity)
         try:
             prepared = await self._db(_claim_and_prepare, claim, self._capacity)
-            earlier_context = prepared.run.earlier_context if prepared else None
+            earlier_context = prepared.claimed.earlier_context if prepared else None
             request = earlier_context.vector_request if earlier_context else None
             if prepared is None or request is None:
                 return prepared
             self._preparing.add(prepared.run.id)
             try:
                 if numbers := await compute_vector(request, self._db):
-                    prepared.run.request_vector = Vector(request.generation, numbers)
-                    return await self._db(_prepare, prepared.run, self._capacity)
+                    prepared.claimed.request_vector = Vector(request.generation, numbers)
+                    return await self._db(_prepare, prepared.claimed, self._capacity)
                 return prepared
             finally:
                 self._preparing.discard(prepared.run.id)
@@ -347,17 +349,17 @@ class Engine:
                 self._stopped_before_execution.set(run_id, True)
 
 
-def _claim_and_prepare(claim: Callable[[], Run | None], capacity: Capacity) -> PreparedRun | None:
-    run = claim()
-    return None if run is None else _prepare(run, capacity)
+def _claim_and_prepare(claim: Callable[[], ClaimedRun | None], capacity: Capacity) -> PreparedRun | None:
+    claimed = claim()
+    return None if claimed is None else _prepare(claimed, capacity)
 
 
-def _prepare(run: Run, capacity: Capacity) -> PreparedRun | None:
+def _prepare(claimed: ClaimedRun, capacity: Capacity) -> PreparedRun | None:
     """Prepare a claimed run. A run that cannot be prepared fails; if the database is the reason, it is queued again. Its slot
     is released then."""
-    prepared = None
+    run, prepared = claimed.row, None
     try:
-        prepared = get_kind(run).prepare(run)
+        prepared = get_kind(run).prepare(claimed)
     except AppError as error:
         fail_run(run, error.code.value, error.message)
     except MemoryError:

@@ -32,14 +32,14 @@ from llm.services import record_llm_profile_failure
 from runs.errors import LeaseLost, RunNotAllowed
 from runs.kinds import get_kind
 from runs.kinds.base import PreparedRun
-from runs.kinds.sub_agent import SubAgentAnswer
+from runs.kinds.task import TaskAnswer, TaskRun
 from runs.models import Run
-from runs.permissions import is_reader_of_run
 from runs.runtime.loop import run_loop
 from runs.runtime.messages import PartialMessage
 from runs.runtime.steps import LoopEnded, LoopEvent, ModelAnswered, ModelRetried, StepSaved, ToolsFinished, ToolsStarted
 from runs.runtime.toolbox import Toolbox
-from runs.services.leases import requeue_run
+from runs.runtime.waits import find_wait_refusal
+from runs.services.leases import UnfinishedRequest, requeue_run
 from tools.interface import ToolContext, ToolOutput
 from usage import services as usage
 from usage.errors import BudgetRefused
@@ -68,6 +68,7 @@ class Runner:
         answers: AnswerCollector,
     ) -> None:
         self.run: Run = prepared.run
+        self._claimed = prepared.claimed
         self.attempts = {self.run.attempt}
         """The attempts of this runner: each retry of an answer is a new attempt."""
         self._prepared = prepared
@@ -83,10 +84,10 @@ class Runner:
         """The last request to the model, until its ledger entry is written."""
         self._answer: Answer | None = None
         """The answer to that request, until it is stored."""
-        if self.run.chat_id is not None:
+        if self._kind.keeps_requests:
             model = prepared.model
             secret = model.endpoint.key.reveal() if model.endpoint.key else ""
-            self.run.request_recorder = RequestRecorder(
+            self._claimed.request_recorder = RequestRecorder(
                 prepared.sections, secret, build_origin(model.endpoint, model.name)
             )
         self._is_finished = False
@@ -154,12 +155,12 @@ class Runner:
         context = ToolContext(
             run.agent,
             run.on_behalf_of,
-            None if run.is_sub_agent else run.chat_id,
+            run.chat_id if self._kind.can_read_chat else None,
             run.id,
             "",
             is_url_allowed=self._is_url_allowed,
             file_ids=prepared.file_ids,
-            has_outside_texts=prepared.has_outside_texts,
+            has_outside_texts=bool(self._claimed.has_outside_texts),
             workspace_id=run.workspace_id,
             shown_in_chat_id=run.chat_id,
         )
@@ -174,7 +175,7 @@ class Runner:
             calls_of_other_runs=prepared.started_calls.of_other_runs,
             has_written=prepared.started_calls.has_written,
             found=set(prepared.found_tools),
-            path=run.agent_path,
+            find_wait_refusal=partial(find_wait_refusal, run),
         )
         max_steps = prepared.content.limits.max_steps
         conversation = prepared.build_conversation()
@@ -182,8 +183,8 @@ class Runner:
         def build_request(turns: Sequence[Turn]) -> ModelRequest:
             parameters = prepared.content.parameters.model_dump(exclude_none=True)
             self._request = ModelRequest(prepared.model.name, list(turns), toolbox.build_schemas(), parameters)
-            if run.request_recorder is not None:
-                run.request_recorder.current, run.request_recorder.sections = self._request, conversation.sections
+            if recorder := self._claimed.request_recorder:
+                recorder.current, recorder.sections = self._request, conversation.sections
             return self._request
 
         events = run_loop(conversation, llm, toolbox, build_request, max_steps=max_steps)
@@ -197,26 +198,26 @@ class Runner:
                 except BudgetRefused as error:
                     if self._answer is None:
                         self._request = None  # it was not sent
-                        self.run.request_recorder = None
+                        self._claimed.request_recorder = None
                     end = LoopEnded("failed", error.code.value, error.message, budget=error.refusal)
                     await self._end_run(end)
                     return
                 reply = await self._handle_event(event)
 
     async def _reserve(self, request: ModelRequest) -> ModelRequest:
-        """Reserve what a request may use in the budgets of the run, and return the request that is sent. Only answers in a chat may
-        be shortened: a job cannot use a part of an answer. Raises `BudgetRefused`."""
+        """Reserve what a request may use in the budgets of the run, and return the request that is sent. The
+        answer of a job is not shortened, because a part of it is of no use. Raises `BudgetRefused`."""
         reserved = await self._store(
             usage.reserve,
             self._prepared.model,
             request,
             holder_id=self.run.id,
             attempt=self.run.attempt,
-            may_shorten=self.run.chat_id is not None,
+            may_shorten=self._kind.can_answer_in_part,
         )
         self._request = reserved
-        if self.run.request_recorder is not None:
-            self.run.request_recorder.current = reserved
+        if recorder := self._claimed.request_recorder:
+            recorder.current = reserved
         return reserved
 
     async def _refuse_cut_answer(self, request: ModelRequest, answer: Answer) -> None:
@@ -243,9 +244,9 @@ class Runner:
                 if wait := self._rate.count_chunk(event.text):
                     await asyncio.sleep(wait)
             case ToolsStarted():
-                return await self._store(self._kind.record_tool_start, self.run, event)
+                return await self._store(self._kind.record_tool_start, self._claimed, event)
             case ToolsFinished():
-                return await self._store(self._kind.record_tool_results, self.run, event)
+                return await self._store(self._kind.record_tool_results, self._claimed, event)
             case ModelAnswered():
                 await self._stream.stop()
                 self._answer = event.answer
@@ -266,10 +267,10 @@ class Runner:
         return None
 
     async def _store_answer(self, event: ModelAnswered) -> StepSaved:
-        """Store an answer. The answer of a sub-agent is stored with others of its tree that arrive at about the same time."""
+        """Store an answer. The answer of a task is stored with others of its tree that arrive at about the same time."""
         saved = None
-        if self.run.is_sub_agent:
-            saved = await self._answers.store(SubAgentAnswer(self.run, self._prepared.model, event))
+        if isinstance(self._kind, TaskRun):
+            saved = await self._answers.store(self._kind, TaskAnswer(self._claimed, self._prepared.model, event))
         if saved is None:
             return await self._run_with_retries(self._record_answer, event)
         self._mark_stored(event)
@@ -279,32 +280,32 @@ class Runner:
     # before it gets the result.
 
     def _record_answer(self, event: ModelAnswered) -> StepSaved:
-        saved = self._kind.record_answer(self.run, self._prepared.model, event)
+        saved = self._kind.record_answer(self._claimed, self._prepared.model, event)
         self._mark_stored(event)
         return saved
 
     def _mark_stored(self, event: ModelAnswered) -> None:
         self._request = self._answer = None
-        if self.run.request_recorder is not None:
-            self.run.request_recorder.mark_stored(RequestKey(event.step.number, self.run.attempt))
+        if recorder := self._claimed.request_recorder:
+            recorder.mark_stored(RequestKey(event.step.number, self.run.attempt))
 
     def _record_retry(self, event: ModelRetried) -> StepSaved:
-        saved = self._kind.record_retry(self.run, self._prepared.model, event)
+        saved = self._kind.record_retry(self._claimed, self._prepared.model, event)
         self._request = None
-        if self.run.request_recorder is not None:
-            self.run.request_recorder.mark_stored(RequestKey(saved.next_step.number, self.run.attempt))
+        if recorder := self._claimed.request_recorder:
+            recorder.mark_stored(RequestKey(saved.next_step.number, self.run.attempt))
         self.run.attempt += 1
         return saved
 
     async def _announce_retry(self, seconds: float) -> None:
         """Store when the model is asked again, so that the chat shows it."""
-        await self._store(self._kind.record_retry_time, self.run, now() + timedelta(seconds=seconds))
+        await self._store(self._kind.record_retry_time, self._claimed, now() + timedelta(seconds=seconds))
 
     async def _end_run(self, end: LoopEnded, error: LLMError | None = None) -> None:
         """Store that the run has ended or waits. `error`: of its last request, for the ledger; null: built if needed."""
         await self._stream.stop()
         error = error or self._build_error_of_unfinished_request(end)
-        await self._store(self._kind.record_loop_end, self.run, self._prepared.model, end, self._partial, error)
+        await self._store(self._kind.record_loop_end, self._claimed, self._prepared.model, end, self._partial, error)
         self._is_finished = True
 
     def _build_error_of_unfinished_request(self, end: LoopEnded) -> LLMError | None:
@@ -340,7 +341,10 @@ class Runner:
         else:
             # Another process asks the model again.
             error = self._build_error_of_unfinished_request(LoopEnded("stopped"))
-            await self._store(requeue_run, self.run, self._prepared.model, error)
+            request = None
+            if error is not None:
+                request = UnfinishedRequest(self._prepared.model, error, self._claimed.request_recorder)
+            await self._store(requeue_run, self.run, request)
 
     def _discard_partial(self) -> None:
         self._partial = PartialMessage(self._partial.message_id)
@@ -354,7 +358,7 @@ class Runner:
             model.name,
             workspace_id=workspace_id,
             spec_model=spec_model,
-            is_reader=partial(is_reader_of_run, self.run),
+            is_reader=partial(self._kind.is_reader, self.run),
         )
 
     async def _record_model_error(self, error: LLMError) -> LoopEnded:
@@ -385,7 +389,7 @@ class Runner:
 
     async def _run_in_transaction(self, call: ToolCall, work: Callable[[], ToolOutput], seconds: float) -> ToolOutput:
         """Run a tool in a thread. Its transaction is rolled back when it takes longer than `seconds`."""
-        return await self._tool_db(self._kind.run_in_transaction, self.run, call, work, seconds)
+        return await self._tool_db(self._kind.run_in_transaction, self._claimed, call, work, seconds)
 
     async def _store(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a transaction to its end, even when this task is cancelled, because the end of the run is stored after it."""

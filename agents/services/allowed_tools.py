@@ -141,7 +141,7 @@ def configure_tools(
         if tool is None or not tool.is_available or not use.is_enabled:
             continue
         policy = policies.get(use.tool, tool.default_policy)
-        if policy == Policy.OFF or (only_reading and (tool.effect != "read" or tool.is_task)):
+        if policy == Policy.OFF or (only_reading and (tool.effect != "read" or tool.wait_kind)):
             continue
         try:
             config = tool.parse_config(use.custom_config)

@@ -1,6 +1,7 @@
 """The listeners of context on the hooks of the apps above it."""
 
 import logging
+from collections.abc import Sequence
 from typing import Any, Protocol
 from uuid import UUID
 
@@ -11,11 +12,11 @@ from context.services.summaries import continue_summary, fail_summary, store_sum
 logger = logging.getLogger(__name__)
 
 
-class EndedJob(Protocol):
+class EndedRun(Protocol):
     """What a summary needs of the run that wrote it. `stamp` names the model; `input` is that of the job."""
 
     id: UUID
-    origin: str
+    kind: str
     state: str
     answer: str
     error_code: str
@@ -24,11 +25,15 @@ class EndedJob(Protocol):
     on_behalf_of: Any
 
 
-def finish_summary(job: EndedJob) -> None:
-    """Store the answer of a job that wrote the summary of a chat, or its error, and start the next job if messages are left. A
-    listener of `job_ended`."""
-    if job.origin != "chat_summary":
-        return
+def finish_summaries(runs: Sequence[EndedRun]) -> None:
+    """Store the answers of jobs that wrote summaries of chats, or their errors, and start the next jobs if messages are left. A
+    listener of `runs_ended`."""
+    for run in runs:
+        if run.kind == "chat_summary":
+            _finish_summary(run)
+
+
+def _finish_summary(job: EndedRun) -> None:
     if job.state != "completed":
         fail_summary(job.id, job.error_code or job.state)
         return

@@ -8,9 +8,9 @@ from typing import Any
 
 from llm.messages import ModelRequest, ToolCall, ToolSchema
 
-# The text that follows the prompt in the system text (`build_system_text` and `build_sub_agent_text` in `context.transcript`).
+# The text that follows the prompt in the system text (`build_system_text` and `build_task_text` in `context.transcript`).
 _IDENTITY = re.compile(
-    r"(?:^|\n\n)You are (?P<name>[^\n]+?) \(@[^)\s]+\), an agent(?: in |(?P<is_sub_agent>\. Another agent))"
+    r"(?:^|\n\n)You are (?P<name>[^\n]+?) \(@[^)\s]+\), an agent(?: in |(?P<is_sub_agent>\. (?:Another agent|A person)\b))"
 )
 HAN = re.compile(r"[\u3400-\u9fff]")
 # Common characters that occur in simplified Chinese only.

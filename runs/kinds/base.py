@@ -1,15 +1,16 @@
 """The operations of all kinds of runs."""
 
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 from uuid import UUID
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import InterfaceError, OperationalError, connection, transaction
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Now
 
@@ -29,8 +30,10 @@ from llm.messages import ToolCall
 from llm.protocol import LLMError
 from llm.sent_requests import Section
 from runs.errors import LeaseLost
+from runs.hooks import runs_ended
 from runs.models import Run, RunState, Step
 from runs.prepared_queries import LOCKED_ATTEMPT
+from runs.runtime.claimed_run import ClaimedRun
 from runs.runtime.conversation import Conversation
 from runs.runtime.history import StartedCalls
 from runs.runtime.ledger import record_llm_call
@@ -46,9 +49,15 @@ from runs.runtime.steps import (
     ToolsStarted,
 )
 from runs.runtime.streaming import StreamSink
-from runs.runtime.sub_agents import start_sub_agents
+from runs.runtime.sub_agents import queue_callers
+from runs.runtime.waits import start_waits
 from tools.interface import ToolOutput
 from usage.owners import ResolvedModel
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
+
+logger = logging.getLogger(__name__)
 
 EMPTY_ANSWER = LoopEnded("failed", "empty_answer", "The model gave no answer.")
 
@@ -57,7 +66,7 @@ EMPTY_ANSWER = LoopEnded("failed", "empty_answer", "The model gave no answer.")
 class PreparedRun:
     """A claimed run with everything that its runner needs. Reading it makes no query."""
 
-    run: Run
+    claimed: ClaimedRun
     content: SpecContent
     model: ResolvedModel
     transcript: Transcript
@@ -72,10 +81,13 @@ class PreparedRun:
     """The most tokens, by an estimate, of the conversation without the system text; null: no turn is left out."""
     file_ids: tuple[UUID, ...] = ()
     """The files that a sub-agent may read."""
-    has_outside_texts: bool = False
-    """Whether the system text has pages or texts of others in the memory, or a tool is described outside the workspace."""
     sections: tuple[Section, ...] = ()
     """The parts of the system text, in their order."""
+
+    @property
+    def run(self) -> Run:
+        """The run as it was claimed."""
+        return self.claimed.row
 
     def build_conversation(self) -> Conversation:
         """Return the conversation at the next step of the run."""
@@ -87,12 +99,29 @@ class PreparedRun:
 
 
 class RunKind(ABC):
-    """The operations of one kind of run: in a chat, of a sub-agent, one side of a comparison, or a job. Objects have no state.
+    """The operations of one kind of run, for example a reply in a chat or a job. Objects have no state.
 
     `claimed` is the run as it was claimed. Every write is conditional on its attempt and its lease owner, and raises `LeaseLost`
     when another worker has the run (RUN3). Each `record_…` method is one transaction.
     """
 
+    name: ClassVar[str]
+    """The value of `Run.kind`."""
+    label: "ClassVar[StrOrPromise]"
+    """What the admin pages call it."""
+    retry_refusal: "ClassVar[StrOrPromise | None]" = None
+    """Why a run of this kind cannot be retried, for the person who tries to; null: it can."""
+    is_participant: ClassVar[bool] = False
+    """Whether its agent takes part in the conversation of its chat: the run moves the agent's read cursor, ends the queued runs of
+    messages that it has read, mentions participants, wakes agents, and is part of the agent's history."""
+    can_read_chat: ClassVar[bool] = False
+    """Whether its tools may read its chat."""
+    keeps_requests: ClassVar[bool] = False
+    """Whether its requests to the model are kept, for those who may read them in its chat."""
+    can_answer_in_part: ClassVar[bool] = False
+    """Whether an answer is of use that a budget has cut."""
+    is_only_run_of_key: ClassVar[bool] = False
+    """Whether no other run has its concurrency key."""
     ends_when_orphaned: ClassVar[bool] = True
     """Whether a run fails when its process has found `MAX_FAILURES` times that it owns the run but does not execute it
     (`worker/sweeper.py`). If false, the run is queued again each time."""
@@ -105,20 +134,24 @@ class RunKind(ABC):
         """Lock the rows that must be locked before the run; none by default."""
 
     @abstractmethod
-    def claim(self, waiting: Run, owner: str) -> Run | None:
+    def claim(self, waiting: Run, owner: str) -> ClaimedRun | None:
         """Start an attempt in the current transaction. Return null when the run was ended instead of started. Raises
         `LeaseLost` when it is not queued any more, and `IntegrityError` when another run of its concurrency key is active."""
 
     @abstractmethod
-    def prepare(self, run: Run) -> PreparedRun:
+    def prepare(self, claimed: ClaimedRun) -> PreparedRun:
         """Read what the runner needs. After a crash, the next worker reads it again and continues (RUN1)."""
+
+    @abstractmethod
+    def is_reader(self, run: Run) -> bool:
+        """Return whether the person of a run reads all that its model is sent, so that their own model may answer."""
 
     @abstractmethod
     def open_stream(self, run: Run) -> StreamSink:
         """Return a new sink for the chunks of the answer."""
 
     @abstractmethod
-    def lock_attempt(self, claimed: Run, *, at_end: bool = False) -> RowUpdate[Run]:
+    def lock_attempt(self, claimed: ClaimedRun, *, at_end: bool = False) -> RowUpdate[Run]:
         """Lock the chat, if the run has one; return the run's update. Raises `LeaseLost` and, unless `at_end`, `RunNotAllowed`."""
 
     @abstractmethod
@@ -126,23 +159,33 @@ class RunKind(ABC):
         """Write the changes of the chat, then the update of the run. Extend the lease of a running run."""
 
     @abstractmethod
-    def close(self, update: RowUpdate[Run], end: LoopEnded, changes: Sequence[RowChange] = ()) -> None:
-        """End the run without an answer, so that its chat or its listeners are notified, after the changes of the chat."""
+    def close(
+        self,
+        update: RowUpdate[Run],
+        end: LoopEnded,
+        changes: Sequence[RowChange] = (),
+        *,
+        claimed: ClaimedRun | None,
+    ) -> None:
+        """End the run without an answer, so that its chat or its listeners are notified, after the changes of the chat. `claimed`:
+        null if the run ends without its worker."""
 
-    def build_partial_messages(self, run: Run, partial: PartialMessage, model: ResolvedModel) -> list[Message]:
+    def build_partial_messages(
+        self, claimed: ClaimedRun, run: Run, partial: PartialMessage, model: ResolvedModel
+    ) -> list[Message]:
         """Return the rows of a message that was not completed; none by default."""
         return []
 
     @abstractmethod
-    def record_tool_results(self, claimed: Run, event: ToolsFinished) -> StepSaved:
+    def record_tool_results(self, claimed: ClaimedRun, event: ToolsFinished) -> StepSaved:
         """Store the results of calls. The returned `StepSaved` has the messages that others wrote meanwhile."""
 
     @abstractmethod
-    def record_answer(self, claimed: Run, model: ResolvedModel, event: ModelAnswered) -> StepSaved:
+    def record_answer(self, claimed: ClaimedRun, model: ResolvedModel, event: ModelAnswered) -> StepSaved:
         """Store the model's answer. An answer without calls ends the run."""
 
     @transaction.atomic
-    def record_tool_start(self, claimed: Run, event: ToolsStarted) -> StepSaved:
+    def record_tool_start(self, claimed: ClaimedRun, event: ToolsStarted) -> StepSaved:
         """Store calls before they are made, so that a crash during one is known (RUN15). A repeated call keeps its row."""
         run = read_attempt_update(LOCKED_ATTEMPT, claimed).row
         fields: dict[str, Any] = {"number": run.steps_done, "kind": "tool", "state": "started", "attempt": run.attempt}
@@ -154,50 +197,52 @@ class RunKind(ABC):
         return build_step_saved(run)
 
     @transaction.atomic
-    def record_retry(self, claimed: Run, model: ResolvedModel, event: ModelRetried) -> StepSaved:
+    def record_retry(self, claimed: ClaimedRun, model: ResolvedModel, event: ModelRetried) -> StepSaved:
         """Store that the model is asked once more for the same message, as a new attempt (RUN11)."""
         update = self.lock_attempt(claimed)
-        record_llm_call(update, model, event.error)
+        record_llm_call(update, model, event.error, claimed.request_recorder)
         self.save(update.set(attempt=update.row.attempt + 1))
         return build_step_saved(update.row)
 
     @transaction.atomic
-    def record_retry_time(self, claimed: Run, at: datetime) -> None:
+    def record_retry_time(self, claimed: ClaimedRun, at: datetime) -> None:
         """Store when the model is asked again. A worker that reclaims the run does not ask before that."""
         self.save(self.lock_attempt(claimed).set(retry_at=at))
 
     @transaction.atomic
     def record_loop_end(
         self,
-        claimed: Run,
+        claimed: ClaimedRun,
         model: ResolvedModel,
         end: LoopEnded,
         partial: PartialMessage | None = None,
         error: LLMError | None = None,
     ) -> None:
-        """Store that the run is stopped, failed or waits for people or other agents, with the streamed part of an answer (RUN11,
+        """Store that the run is stopped, failed or waits, with the streamed part of an answer (RUN11,
         RUN16)."""
         is_waiting = end.how in ("waiting_approval", "waiting_child")
         update = self.lock_attempt(claimed, at_end=not is_waiting)
         if is_waiting and update.row.stop_requested_at is not None:
             is_waiting, end = False, LoopEnded("stopped")
-        rows = self.build_partial_messages(update.row, partial, model) if partial is not None else []
+        rows = self.build_partial_messages(claimed, update.row, partial, model) if partial is not None else []
         if error is not None:
-            record_llm_call(update, model, error)
+            record_llm_call(update, model, error, claimed.request_recorder)
         run = update.row
         if not is_waiting:
-            self.close(update, end, rows)
+            self.close(update, end, rows, claimed=claimed)
         elif end.how == "waiting_child":
-            self.save(update, [*rows, *start_sub_agents(update, end.tasks)])
+            self.save(update, [*rows, *start_waits(update, end.waits)])
         else:
-            asked = ask_for_approvals(run.get_chat(), run.agent, claimed.on_behalf_of, run.id, end.requests)
+            asked = ask_for_approvals(run.get_chat(), run.agent, claimed.row.on_behalf_of, run.id, end.requests)
             for message in asked:
                 message.metadata = run.metadata
             update.set(state=RunState.WAITING_APPROVAL, waiting_since=now(), lease_owner="", lease_until=None)
             self.save(update, [*rows, *asked])
 
     @staticmethod
-    def run_in_transaction(claimed: Run, call: ToolCall, work: Callable[[], ToolOutput], seconds: float) -> ToolOutput:
+    def run_in_transaction(
+        claimed: ClaimedRun, call: ToolCall, work: Callable[[], ToolOutput], seconds: float
+    ) -> ToolOutput:
         """Run a tool that uses our database, and store its result, in one transaction."""
         with transaction.atomic():
             # A thread cannot be killed, but PostgreSQL ends its transaction, and so releases its locks.
@@ -210,7 +255,8 @@ class RunKind(ABC):
                 )
             output = work()
             result = build_stored_result("ok", output.text, quotes_agents=output.quotes_agents)
-            mine = Step.objects.filter(run=claimed, call_id=call.id, state="started", attempt=claimed.attempt)
+            run = claimed.row
+            mine = Step.objects.filter(run=run, call_id=call.id, state="started", attempt=run.attempt)
             if not mine.update(state="done", result=result, ended_at=now()):
                 raise LeaseLost("Another worker has stored a result of this call.")
         return output
@@ -221,17 +267,18 @@ def build_stored_result(status: str, text: str, *, quotes_agents: bool) -> dict[
     return {"status": status, "text": text} | ({"quotes_agents": True} if quotes_agents else {})
 
 
-def read_attempt_update(query: PreparedQuery[Run], claimed: Run) -> RowUpdate[Run]:
+def read_attempt_update(query: PreparedQuery[Run], claimed: ClaimedRun) -> RowUpdate[Run]:
     """Read the stored run, and return an update of it as `build_attempt_update` does. Raises `LeaseLost`."""
-    return build_attempt_update(query.first(claimed.pk, claimed.attempt, claimed.lease_owner), claimed)
+    row = claimed.row
+    return build_attempt_update(query.first(row.pk, row.attempt, row.lease_owner), claimed)
 
 
-def build_attempt_update(run: Run | None, claimed: Run) -> RowUpdate[Run]:
+def build_attempt_update(run: Run | None, claimed: ClaimedRun) -> RowUpdate[Run]:
     """Return an update of the stored run that is written only if the same worker still has it. Raises `LeaseLost`."""
-    if run is None or (run.attempt, run.lease_owner) != (claimed.attempt, claimed.lease_owner):
-        raise LeaseLost(f"Run {claimed.pk} belongs to another worker, or has ended.")
-    run.request_recorder = claimed.request_recorder
-    return build_run_update(run, attempt=claimed.attempt, lease_owner=claimed.lease_owner, state=RunState.RUNNING)
+    attempt, owner = claimed.row.attempt, claimed.row.lease_owner
+    if run is None or (run.attempt, run.lease_owner) != (attempt, owner):
+        raise LeaseLost(f"Run {claimed.row.pk} belongs to another worker, or has ended.")
+    return build_run_update(run, attempt=attempt, lease_owner=owner, state=RunState.RUNNING)
 
 
 def build_run_update(run: Run, **only_if: Any) -> RowUpdate[Run]:
@@ -270,6 +317,28 @@ def finish_run(update: RowUpdate[Run], end: LoopEnded | None = None) -> RowUpdat
     return update.set(state=state, ended_at=now(), lease_owner="", lease_until=None, error_code=code, error=text)
 
 
+def build_changes_after_end(runs: Sequence[Run], *, has_answered: bool = False) -> list[RowChange]:
+    """Return the changes that follow from the end of these runs: those that queue their callers, and those of the listeners of
+    `runs_ended`. It is called before the end is written. The chat of the runs is locked.
+
+    Errors of listeners are raised if the runs have answered: an answer is stored with all its effects, or not at all. Else they are
+    logged, so that the runs end anyway; the sweeper would start them again and again.
+    """
+    if not runs:
+        return []
+    callers = queue_callers(runs)
+    if has_answered:
+        return [*callers, *runs_ended.call(runs)]
+    try:
+        with transaction.atomic():
+            return [*callers, *runs_ended.call(runs)]
+    except (LeaseLost, OperationalError, InterfaceError):
+        raise
+    except Exception:
+        logger.exception("A listener of the end of the runs %s failed.", [str(run.pk) for run in runs])
+        return [*callers]
+
+
 def get_lease_end() -> Combinable:
     """Return the end of a lease that begins now, by PostgreSQL's clock."""
     return _build_lease_end(settings.RUN_LEASE)
@@ -280,9 +349,9 @@ def _build_lease_end(seconds: float) -> Combinable:
     return Now() + timedelta(seconds=seconds)
 
 
-def add_llm_step(update: RowUpdate[Run], event: ModelAnswered, model: ResolvedModel) -> None:
+def add_llm_step(claimed: ClaimedRun, update: RowUpdate[Run], event: ModelAnswered, model: ResolvedModel) -> None:
     """Insert the step and the ledger entry of an answer; set the usage and the id of the next message on the run."""
-    record_llm_call(update, model, event.answer)
+    record_llm_call(update, model, event.answer, claimed.request_recorder)
     result: dict[str, Any] = {"message_id": str(event.step.message_id), "finish": event.answer.finish}
     if event.answer.provider_fields is not None:
         result["provider_fields"] = asdict(event.answer.provider_fields)

@@ -1,9 +1,9 @@
-"""A run in a chat. A transaction that writes messages locks the chat first: none is written between its reads and its writes."""
+"""Runs in a chat. A transaction that writes messages locks the chat first: none is written between its reads and its writes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 from uuid import UUID
 
 from django.db import transaction
@@ -35,11 +35,13 @@ from memory.selectors import ReadMemory, may_still_use
 from memory.services import record_history_entry, use_memory
 from runs.errors import LeaseLost, RunNotAllowed
 from runs.hooks import run_failed
+from runs.kinds import get_kind
 from runs.kinds.base import (
     EMPTY_ANSWER,
     PreparedRun,
     RunKind,
     add_llm_step,
+    build_changes_after_end,
     build_run_update,
     build_step_saved,
     build_stored_result,
@@ -49,10 +51,11 @@ from runs.kinds.base import (
     read_attempt_update,
     start_attempt,
 )
-from runs.models import Run, RunState
-from runs.permissions import AGENT_TAKEN_DOWN, is_reader_of_run, lock_chat_of_run
+from runs.models import KindName, Run, RunOrigin, RunState
+from runs.permissions import AGENT_TAKEN_DOWN, is_reader_of_chat, lock_chat_of_run
 from runs.prepared_queries import ANSWERED_QUEUED_RUNS, ATTEMPT, ATTEMPT_TO_END, LOCKED_STEPS, RUN_TO_CLAIM
 from runs.runtime.answered_messages import add_answered_messages, wake_program
+from runs.runtime.claimed_run import ClaimedRun
 from runs.runtime.history import (
     find_earlier_context,
     find_known_results,
@@ -76,9 +79,11 @@ from runs.runtime.messages import (
 from runs.runtime.offered_tools import add_find_tools, build_tool_schemas, list_offered_tools
 from runs.runtime.steps import LoopEnded, ModelAnswered, ModelRetried, StepSaved, ToolsFinished
 from runs.runtime.streaming import ChatSink, StreamSink
-from runs.runtime.sub_agents import queue_callers
 from tools.registry import FIND_TOOLS
 from usage.owners import ResolvedModel
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
 
 
 @dataclass(frozen=True)
@@ -92,24 +97,33 @@ class ConversationSource:
 
 
 class ChatRun(RunKind):
-    """A run in a chat, started by a message or by a retry."""
+    """A reply in a chat, started by a message or by a retry."""
 
+    name: ClassVar[str] = KindName.CHAT
+    label: "ClassVar[StrOrPromise]" = KindName.CHAT.label
     can_wait = True
     is_participant = True
-    """Whether its agent takes part in the conversation: the run moves the agent's read cursor, ends the queued runs of messages
-    that it has read, mentions participants and wakes agents."""
-    only_reading = False
+    can_read_chat = True
+    keeps_requests = True
+    can_answer_in_part = True
+    only_reading: ClassVar[bool] = False
     """Whether it has only tools that read."""
-    reads_older_messages = True
+    reads_older_messages: ClassVar[bool] = True
     """Whether its model reads about the messages of a long chat that it does not read in full."""
+    reads_later_messages: ClassVar[bool] = True
+    """Whether its model reads the messages after the one that it answers, besides its own."""
 
     def lock(self, run: Run) -> None:
         chats.lock_chat(run.get_chat_id())
 
-    def claim(self, waiting: Run, owner: str) -> Run | None:
+    def lock_chat(self, run: Run) -> Chat:
+        """Lock the chat of a run and return it. Raises `RunNotAllowed` unless the run may post there now."""
+        return lock_chat_of_run(run)
+
+    def claim(self, waiting: Run, owner: str) -> ClaimedRun | None:
         obstacle: RunNotAllowed | None = None
         try:
-            chat = lock_chat_of_run(waiting)
+            chat = self.lock_chat(waiting)
         except RunNotAllowed as error:
             # Do not lock the workspace: when a member is removed, it is locked before the chats.
             locked = Chat.objects.select_for_update(of=("self",), no_key=True)
@@ -126,29 +140,29 @@ class ChatRun(RunKind):
         if spec is None and (found := find_answering_spec(run.agent, chat.id)):
             spec, stamp = found[0], found[1].model_dump(mode="json")
         if run.stop_requested_at is not None:
-            self.close(update, LoopEnded("stopped"))
-        elif run.origin == "wake" and not run.attempt and (run.seen or 0) >= run.trigger_seq:
+            self.close(update, LoopEnded("stopped"), claimed=None)
+        elif run.origin == RunOrigin.WAKE and not run.attempt and (run.seen or 0) >= run.trigger_seq:
             # An earlier run has read and answered this message.
-            self.save(update.set(state=RunState.COMPLETED, ended_at=now(), answered_ids=[]))
+            self.save(update, _finish_without_answer([update]))
         elif run.agent.runs_outside and self.is_participant and not run.attempt and obstacle is None:
             wake_program(run, run.seen or 0)
-            self.save(update.set(state=RunState.COMPLETED, ended_at=now(), answered_ids=[]))
+            self.save(update, _finish_without_answer([update]))
         elif obstacle is not None or spec is None:
             obstacle = obstacle or RunNotAllowed("no_version", "The agent has no saved version.")
-            self.close(update, LoopEnded("failed", obstacle.code, obstacle.text))
+            self.close(update, LoopEnded("failed", obstacle.code, obstacle.text), claimed=None)
         else:
             self.start(update, owner, spec, stamp).set(read_to=chat.version)
             if self.is_participant:
                 add_answered_messages(update, run.seen or 0)
             chats.save_changes(chat.id, [update, *self.acknowledge_messages(run)])
-            return update.row
+            return ClaimedRun(run, usage_rules=run.usage_rules, has_notes=run.has_notes)
         return None
 
     def start(self, update: RowUpdate[Run], owner: str, spec: AgentSpec, stamp: Any) -> RowUpdate[Run]:
         """Set the run to a new attempt of this process."""
         return start_attempt(update, owner, spec, stamp)
 
-    def acknowledge_messages(self, run: Run) -> list[RowUpdate[Any]]:
+    def acknowledge_messages(self, run: Run) -> list[chats.RowChange]:
         """Move the agent's read cursor to `read_to`, and end the queued runs of the messages that were read: this run answers
         them. The chat is locked: a message posted while one of these is queued starts no run, and would be lost (ADR 0003)."""
         if not self.is_participant:
@@ -156,13 +170,14 @@ class ChatRun(RunKind):
         cursor = chats.ReadCursorUpdate(run.get_chat_id(), run.agent, run.read_to)
         queued = ANSWERED_QUEUED_RUNS.all(run.concurrency_key, run.get_chat_id(), run.read_to)
         updates = [build_run_update(other, state=RunState.QUEUED) for other in queued if other.pk != run.pk]
-        return [cursor, *(update.set(state=RunState.COMPLETED, ended_at=now(), answered_ids=[]) for update in updates)]
+        return [cursor, *updates, *_finish_without_answer(updates)]
 
-    def prepare(self, run: Run) -> PreparedRun:
+    def prepare(self, claimed: ClaimedRun) -> PreparedRun:
+        run = claimed.row
         spec = run.get_spec()
         content, replaced_model = get_content(spec), ""
         workspace, person = run.get_chat().workspace, run.on_behalf_of
-        stored = run.stored_settings or StoredSettings(workspace, person, partial(is_reader_of_run, run))
+        stored = claimed.stored_settings or StoredSettings(workspace, person, partial(self.is_reader, run))
         if run.agent.is_public:
             # The publisher may use a model that this workspace does not have.
             model = find_usable_model(workspace, content.model, person, stored=stored)
@@ -172,7 +187,7 @@ class ChatRun(RunKind):
             get_run_tools(run.agent, spec, content, run.workspace_id, only_reading=self.only_reading)
         )
         found = read_found_tools(run) if FIND_TOOLS in tools and run.steps_done else frozenset()
-        resolved = resolve_model_of_run(run, *get_endpoint(workspace, content.model, person, stored=stored))
+        resolved = resolve_model_of_run(claimed, *get_endpoint(workspace, content.model, person, stored=stored))
         resolved = replace(resolved, replaced=replaced_model)
         endpoint, model = resolved.endpoint, resolved.name
         can_see = can_see_images(endpoint, model)
@@ -185,17 +200,17 @@ class ChatRun(RunKind):
             read = replace(read, entries=add_file_texts(read.entries, limit))
         pages_tool, entries = tools.get(READ_PAGES), read.entries
         pages = build_pages_text(run.agent.workspace_id, pages_tool.config, limit) if pages_tool else ""
-        memory = self.read_memory(run, content.memory, read, limit, strategy=content.context.strategy)
+        memory = self.read_memory(claimed, content.memory, read, limit, strategy=content.context.strategy)
         system = "\n\n".join(part for part in (read.system, pages, memory.text) if part)
         schemas = build_tool_schemas(tools, found)
         max_answer, token_factor = content.parameters.max_tokens, resolved.token_factor
         budget = get_context_budget(endpoint, model, max_answer, system, schemas, limit, token_factor)
         if self.reads_older_messages:
-            run.earlier_context = find_earlier_context(run, content.context.strategy, entries, budget)
-        if run.earlier_context is not None and run.earlier_context.text:
-            system = f"{system}\n\n{run.earlier_context.text}"
+            claimed.earlier_context = find_earlier_context(claimed, content.context.strategy, entries, budget)
+        if claimed.earlier_context is not None and claimed.earlier_context.text:
+            system = f"{system}\n\n{claimed.earlier_context.text}"
             budget = get_context_budget(endpoint, model, max_answer, system, schemas, limit, token_factor)
-            entries = run.earlier_context.list_kept_entries(entries, read.trigger_id, run.id)
+            entries = claimed.earlier_context.list_kept_entries(entries, read.trigger_id, run.id)
         transcript = build_transcript(
             entries,
             system=system,
@@ -208,39 +223,39 @@ class ChatRun(RunKind):
             waiting_calls=find_waiting_calls_of_others(run, entries),
             provider_fields=read_provider_fields(run, entries),
         )
-        run.has_outside_texts = bool(pages) or memory.has_texts_of_others  # these may repeat texts from outside
-        run.has_outside_texts |= has_descriptions_from_outside(tools, run.workspace_id)
-        run.has_outside_texts |= any(entry.file_text is not None for entry in entries)
+        has_outside_texts = bool(pages) or memory.has_texts_of_others  # these may repeat texts from outside
+        has_outside_texts |= has_descriptions_from_outside(tools, run.workspace_id)
+        has_outside_texts |= any(entry.file_text is not None for entry in entries)
+        claimed.has_outside_texts = has_outside_texts
         sections = [Section("prompt", content.prompt.strip()), Section("pages", pages.strip())]
         sections.append(Section("memory", memory.text, memory.chat_ids))
-        if run.earlier_context is not None:
+        if claimed.earlier_context is not None:
             # Counted in the transcript, because not all kept messages may fit into the budget.
-            run.earlier_context = run.earlier_context.with_size(
+            claimed.earlier_context = claimed.earlier_context.with_size(
                 turns=count_texts(transcript), limit=limit, limit_by=limit_by
             )
-            sections += run.earlier_context.sections
+            sections += claimed.earlier_context.sections
         decided = find_decided_calls(run.id) if transcript.open_calls else {}
         known = find_known_results(run, transcript.open_calls, tools, decided) if transcript.open_calls else {}
         past = list_past_calls(run, transcript.open_calls) if run.steps_done else []
         return PreparedRun(
-            run,
+            claimed,
             content,
             resolved,
             transcript,
             tools,
             known_results=known,
             past_calls=past,
-            started_calls=read_started_calls(run),
+            started_calls=read_started_calls(claimed),
             decided_calls=decided,
             found_tools=found,
             max_context_tokens=budget,
-            has_outside_texts=run.has_outside_texts,
             sections=tuple(sections),
         )
 
     def read_memory(
         self,
-        run: Run,
+        claimed: ClaimedRun,
         memory_scope: MemoryScope,
         read: "ConversationSource",
         model_size: int,
@@ -248,11 +263,12 @@ class ChatRun(RunKind):
         strategy: ContextStrategy | Literal["default"] = "default",
     ) -> ReadMemory:
         """Return what the run reads of its agent's memory. An agent without notes that remembers each chat needs no query."""
+        run = claimed.row
         is_first = run.attempt < 2  # a later attempt replaces what an earlier one has stored
-        if not self.is_participant or (memory_scope == "chat" and is_first and not getattr(run, "has_notes", True)):
+        if not self.is_participant or (memory_scope == "chat" and is_first and not claimed.has_notes):
             return ReadMemory()
         request = next((entry.payload.get("text", "") for entry in read.entries if entry.id == run.trigger_id), "")
-        run.memory = use_memory(
+        claimed.memory = use_memory(
             run.agent,
             run.get_chat(),
             person=run.on_behalf_of,
@@ -264,13 +280,13 @@ class ChatRun(RunKind):
             if strategy == "default"
             else strategy,
         )
-        return run.memory
+        return claimed.memory
 
     def read_conversation(
         self, run: Run, prompt: str, instructions: Mapping[str, str], tokens: int, can_see_images: bool
     ) -> "ConversationSource":
         """Return what the model reads: at least so many `tokens` of the log, and the images that it can see."""
-        entries = read_log(run, tokens, with_images=can_see_images)
+        entries = read_log(run, tokens, with_images=can_see_images, with_later_messages=self.reads_later_messages)
         chat = read_chat_context(run, entries)
         parent = build_participant(run.agent.parent) if run.agent.parent else None
         system = build_system_text(
@@ -278,34 +294,44 @@ class ChatRun(RunKind):
         )
         return ConversationSource(system, entries, chat, run.trigger_id)
 
+    def is_reader(self, run: Run) -> bool:
+        return is_reader_of_chat(run, run.chat)
+
     def open_stream(self, run: Run) -> StreamSink:
         return ChatSink(run)
 
-    def lock_attempt(self, claimed: Run, *, at_end: bool = False) -> RowUpdate[Run]:
+    def lock_attempt(self, claimed: ClaimedRun, *, at_end: bool = False) -> RowUpdate[Run]:
         if at_end:
-            self.lock(claimed)
+            self.lock(claimed.row)
             update = read_attempt_update(ATTEMPT_TO_END, claimed)
         else:
-            chat = lock_chat_of_run(claimed)
+            chat = self.lock_chat(claimed.row)
             update = read_attempt_update(ATTEMPT, claimed)
-            update.row.agent, update.row.chat = claimed.agent, chat
-        update.row.memory, update.row.earlier_context = claimed.memory, claimed.earlier_context
-        update.row.has_outside_texts = claimed.has_outside_texts
+            update.row.agent, update.row.chat = claimed.row.agent, chat
         return update
 
     def save(self, update: RowUpdate[Run], changes: Sequence[chats.RowChange] = ()) -> None:
         chats.save_changes(update.row.get_chat_id(), [*changes, extend_lease(update)])
 
-    def close(self, update: RowUpdate[Run], end: LoopEnded, changes: Sequence[chats.RowChange] = ()) -> None:
+    def close(
+        self,
+        update: RowUpdate[Run],
+        end: LoopEnded,
+        changes: Sequence[chats.RowChange] = (),
+        *,
+        claimed: ClaimedRun | None,
+    ) -> None:
         by = update.row.stopped_by if end.how == "stopped" else None
-        closing = build_closing_changes(update, end, by=by)
-        chats.save_changes(update.row.get_chat_id(), [*changes, *closing, *queue_callers([update.row])])
+        closing = build_closing_changes(update, end, claimed=claimed, by=by)
+        chats.save_changes(update.row.get_chat_id(), [*changes, *closing, *build_changes_after_end([update.row])])
 
-    def build_partial_messages(self, run: Run, partial: PartialMessage, model: ResolvedModel) -> list[Message]:
-        return build_partial_messages(run, partial, model, find_mentions=self.is_participant)
+    def build_partial_messages(
+        self, claimed: ClaimedRun, run: Run, partial: PartialMessage, model: ResolvedModel
+    ) -> list[Message]:
+        return build_partial_messages(claimed, run, partial, model, find_mentions=self.is_participant)
 
     @transaction.atomic
-    def record_tool_results(self, claimed: Run, event: ToolsFinished) -> StepSaved:
+    def record_tool_results(self, claimed: ClaimedRun, event: ToolsFinished) -> StepSaved:
         update = self.lock_attempt(claimed)
         run = update.row
         rows: list[Message] = []
@@ -329,35 +355,37 @@ class ChatRun(RunKind):
         return _withdraw_memory(claimed, replace(build_step_saved(run), new_turns=new_turns))
 
     @transaction.atomic
-    def record_retry(self, claimed: Run, model: ResolvedModel, event: ModelRetried) -> StepSaved:
+    def record_retry(self, claimed: ClaimedRun, model: ResolvedModel, event: ModelRetried) -> StepSaved:
         return _withdraw_memory(claimed, super().record_retry(claimed, model, event))
 
     @transaction.atomic
-    def record_answer(self, claimed: Run, model: ResolvedModel, event: ModelAnswered) -> StepSaved:
+    def record_answer(self, claimed: ClaimedRun, model: ResolvedModel, event: ModelAnswered) -> StepSaved:
         update = self.lock_attempt(claimed)
         run = update.row
-        rows, message = build_answer_messages(run, event, model, find_mentions=self.is_participant)
-        add_llm_step(update, event, model)
+        rows, message = build_answer_messages(claimed, run, event, model, find_mentions=self.is_participant)
+        add_llm_step(claimed, update, event, model)
         rows_of_wakes = message_posted.call(run.get_chat(), message) if message and self.is_participant else []
         if not event.answer.calls and message is None:
             # An answer without a text and without calls would be invisible.
-            self.close(update, EMPTY_ANSWER, rows)
+            self.close(update, EMPTY_ANSWER, rows, claimed=claimed)
         else:
+            changes: list[chats.RowChange] = [*rows, *rows_of_wakes]
             if not event.answer.calls:
                 finish_run(update)
-            self.save(update, [*record_context(run), *rows, *rows_of_wakes])
-            if not event.answer.calls and self.is_participant:
-                record_history(run, claimed.get_spec(), "completed")
+                changes = [*record_context(claimed, run), *changes, *build_changes_after_end([run], has_answered=True)]
+            self.save(update, changes)
+            if not event.answer.calls:
+                record_history(run, claimed.row.get_spec(), "completed", claimed)
         return build_step_saved(run)
 
 
-def _withdraw_memory(claimed: Run, saved: StepSaved) -> StepSaved:
+def _withdraw_memory(claimed: ClaimedRun, saved: StepSaved) -> StepSaved:
     """Return `saved`. If somebody has joined who may not read the memory of the run, or if that was cleared or forgotten, set the
     memory of `claimed` to null, and return a copy with `withdrawn_text`, which the loop removes. The chat is locked."""
-    memory = claimed.memory
+    run, memory = claimed.row, claimed.memory
     if memory is None or not memory.text:
         return saved
-    if may_still_use(claimed.agent, claimed.get_chat(), person=claimed.on_behalf_of, memory=memory):
+    if may_still_use(run.agent, run.get_chat(), person=run.on_behalf_of, memory=memory):
         return saved
     claimed.memory = None
     return replace(saved, withdrawn_text=memory.text)
@@ -366,17 +394,29 @@ def _withdraw_memory(claimed: Run, saved: StepSaved) -> StepSaved:
 class ComparisonRun(ChatRun):
     """One side of a comparison: it changes nothing but the comparison (ADR 0012)."""
 
+    name = KindName.COMPARISON
+    label = KindName.COMPARISON.label
     can_wait = False
     is_participant = False
     only_reading = True
+    reads_later_messages = False
 
 
-def record_history(run: Run, spec: AgentSpec | None, outcome: str) -> None:
+def _finish_without_answer(updates: Sequence[RowUpdate[Run]]) -> list[chats.RowChange]:
+    """Set queued runs to completed whose messages another run or an outside program answers. Return the changes that follow."""
+    for update in updates:
+        update.set(state=RunState.COMPLETED, ended_at=now(), answered_ids=[])
+    return build_changes_after_end([update.row for update in updates])
+
+
+def record_history(run: Run, spec: AgentSpec | None, outcome: str, claimed: ClaimedRun | None) -> None:
     """Store an entry about a run that is ending, with what it has read and done, if its agent has a memory over all its chats."""
-    if spec is None or spec.memory != "agent" or run.agent.is_public or run.is_compared or run.is_sub_agent:
+    if spec is None or spec.memory != "agent" or run.agent.is_public or not get_kind(run).is_participant:
         return
-    # Null: the run ends without its worker, for example while it waits. It may have read any text.
-    has_outside_texts = run.attempt > 0 if run.has_outside_texts is None else run.has_outside_texts
+    has_outside_texts = claimed.has_outside_texts if claimed is not None else None
+    if has_outside_texts is None:
+        # The run ends without its worker, for example while it waits. It may have read any text.
+        has_outside_texts = run.attempt > 0
     record_history_entry(
         run.agent,
         run.get_chat(),
@@ -389,17 +429,20 @@ def record_history(run: Run, spec: AgentSpec | None, outcome: str) -> None:
     )
 
 
-def build_closing_changes(update: RowUpdate[Run], end: LoopEnded, *, by: Actor | None = None) -> list[chats.RowChange]:
+def build_closing_changes(
+    update: RowUpdate[Run], end: LoopEnded, *, claimed: ClaimedRun | None, by: Actor | None = None
+) -> list[chats.RowChange]:
     """Return the changes that end a run without an answer: results of open calls, a system message, the run itself.
 
     It also closes the run's approvals and stores its history. A run that was stopped by the takedown of its agent fails instead.
+    `claimed`: null if the run ends without its worker.
     """
     run = update.row
     if end.how == "stopped" and by is None and run.agent.taken_down_at is not None:
         end = LoopEnded("failed", *AGENT_TAKEN_DOWN)
     closed = close_approvals(run.id) if run.state == RunState.WAITING_APPROVAL else []
     finish_run(update, end)
-    record_history(run, run.spec, run.state)
+    record_history(run, run.spec, run.state, claimed)
     type_: SystemMessageType = "RUN_STOPPED" if end.how == "stopped" else "RUN_FAILED"
     payer = run.on_behalf_of if end.code in LLM_PROFILE_CODES else None
     message = chats.build_system_message(
@@ -414,23 +457,24 @@ def build_closing_changes(update: RowUpdate[Run], end: LoopEnded, *, by: Actor |
         budget=end.budget,
     )
     message.metadata = run.metadata
-    if type_ == "RUN_FAILED" and not (run.is_sub_agent or run.is_compared):
+    if type_ == "RUN_FAILED" and get_kind(run).is_participant:
         run_failed.call(run, message)
     return [*closed, *build_results_of_open_calls(run), message, update]
 
 
-def record_context(run: Run) -> list[Message]:
+def record_context(claimed: ClaimedRun, run: Run) -> list[Message]:
     """At the end of a run in a long chat, request a summary and embeddings if they are needed. If the agent reads the chat by
     another strategy than before, store it, and return the message that says so."""
-    if run.earlier_context is None or run.ended_at is None:
+    earlier = claimed.earlier_context
+    if earlier is None or run.ended_at is None:
         return []
-    if run.earlier_context.needs_summary:
-        request_summary_on_commit(run.get_chat_id(), run.on_behalf_of_id, run.earlier_context.budget)
-    if run.earlier_context.needs_embeddings:
+    if earlier.needs_summary:
+        request_summary_on_commit(run.get_chat_id(), run.on_behalf_of_id, earlier.budget)
+    if earlier.needs_embeddings:
         send_embedding_task_on_commit(run.get_chat_id(), run.on_behalf_of_id)
-    if not run.earlier_context.is_new or run.earlier_context.facts is None:
+    if not earlier.is_new or earlier.facts is None:
         return []
-    return [record_strategy(run.get_chat_id(), run.agent, run.earlier_context.facts.strategy, run_id=run.id)]
+    return [record_strategy(run.get_chat_id(), run.agent, earlier.facts.strategy, run_id=run.id)]
 
 
 CHAT = ChatRun()

@@ -1,29 +1,32 @@
-"""A job: a run without a chat, such as a summary or a merge. It reads only its input, and calls the hook `job_ended`."""
+"""Jobs: runs without a chat, such as a summary or a merge. A job reads only its input."""
 
-import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar, cast
+from uuid import UUID
 
-from django.db import InterfaceError, OperationalError, transaction
+from django.db import transaction
+from django.utils.translation import gettext_lazy as _
 
 from actors.models import AgentStatus
+from chats.models import Chat
 from chats.services import RowChange
 from common.errors import Forbidden, NotFound
 from common.writing import RowUpdate
 from context.transcript import Transcript
 from events.rows import Stamp
 from llm.adapters.service import SERVICE_NAME, build_service_request
-from llm.endpoints import get_endpoint, get_merge_service
+from llm.endpoints import get_endpoint
 from llm.messages import Turn
+from llm.protocol import Endpoint
 from runs.errors import LeaseLost, RunNotAllowed
-from runs.hooks import job_ended
 from runs.kinds.base import (
     EMPTY_ANSWER,
     PreparedRun,
     RunKind,
     add_llm_step,
+    build_changes_after_end,
     build_run_update,
     build_step_saved,
     extend_lease,
@@ -32,18 +35,17 @@ from runs.kinds.base import (
     read_attempt_update,
     start_attempt,
 )
-from runs.models import Run, RunState
-from runs.permissions import is_reader_of_run
+from runs.models import KindName, Run, RunState
+from runs.permissions import is_reader_of_chat
 from runs.prepared_queries import ATTEMPT_OF_JOB
+from runs.runtime.claimed_run import ClaimedRun
 from runs.runtime.ledger import resolve_model_of_run
 from runs.runtime.messages import build_stamp
 from runs.runtime.steps import LoopEnded, ModelAnswered, StepSaved, ToolsFinished
-from runs.runtime.streaming import ProgressSink, StreamSink
+from runs.runtime.streaming import StreamSink
 from usage.owners import ResolvedModel
 from usage.rules import build_rules_expression
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -61,23 +63,28 @@ class JobInput:
 
 
 class Job(RunKind):
-    """A run without a chat. The hook of its end is called before its row is written, because listeners lock chats, and chats
-    are locked before runs."""
+    """A run without a chat. Each kind of job is a subclass, which the app registers that needs it (`register_kind`).
 
+    The hook of its end is called before its row is written, because listeners lock chats, and chats are locked before runs.
+    """
+
+    agent_handle: ClassVar[str]
+    """The shipped agent that does it."""
+    retry_refusal = _("A summary or a merge is asked for again where it was asked for.")
     ends_when_orphaned = False
     shows_retry_time = False
 
-    def claim(self, waiting: Run, owner: str) -> Run | None:
+    def claim(self, waiting: Run, owner: str) -> ClaimedRun | None:
         """Start an attempt of the job. Return null if it was ended: it was stopped, or its agent or person may not do it any more.
         Raises `LeaseLost` if it is not queued any more."""
         needed = ("agent__current_spec", "on_behalf_of", "workspace", "spec", "stopped_by")
         rules = build_rules_expression("payer")  # budgets and prices, which `prepare` and the ledger read
-        run = Run.objects.annotate(usage_rules=rules).select_related(*needed).filter(pk=waiting.pk).first()
+        run: Any = Run.objects.annotate(usage_rules=rules).select_related(*needed).filter(pk=waiting.pk).first()
         if run is None:
             raise LeaseLost(f"Run {waiting.pk} is gone.")
         update = build_run_update(run, state=RunState.QUEUED, attempt=waiting.attempt)
         if run.stop_requested_at is not None:
-            self.close(update, LoopEnded("stopped"))
+            self.close(update, LoopEnded("stopped"), claimed=None)
             return None
         try:
             check_job_rights(run)
@@ -85,71 +92,76 @@ class Job(RunKind):
             if spec is None:
                 raise RunNotAllowed("no_version", "The agent has no saved version.")
         except RunNotAllowed as obstacle:
-            self.close(update, LoopEnded("failed", obstacle.code, obstacle.text))
+            self.close(update, LoopEnded("failed", obstacle.code, obstacle.text), claimed=None)
             return None
         stamp = run.stamp or Stamp(spec_id=spec.id, version=spec.number).model_dump(mode="json")
         start_attempt(update, owner, spec, stamp).save()
-        return run
+        return ClaimedRun(run, usage_rules=run.usage_rules)
 
-    def prepare(self, run: Run) -> PreparedRun:
+    def prepare(self, claimed: ClaimedRun) -> PreparedRun:
+        run = claimed.row
         content, job_input = get_content(run.get_spec()), JobInput.from_run(run)
-        if run.origin == "merge" and (service := get_merge_service()):
-            turns = [Turn("user", build_service_request(run.id, run.origin, job_input.input))]
+        if service := self.find_service():
+            turns = [Turn("user", build_service_request(run.id, self.name, job_input.input))]
             model = ResolvedModel(service, SERVICE_NAME)
         else:
             turns = [Turn("system", content.prompt), Turn("user", job_input.text)]
-            is_reader = partial(is_reader_of_run, run)
+            is_reader = partial(self.is_reader, run)
             endpoint = get_endpoint(run.workspace, content.model, run.on_behalf_of, is_reader=is_reader)
-            model = resolve_model_of_run(run, *endpoint)
-        return PreparedRun(run, content, model, Transcript(turns))
+            model = resolve_model_of_run(claimed, *endpoint)
+        return PreparedRun(claimed, content, model, Transcript(turns))
+
+    def find_service(self) -> Endpoint | None:
+        """Return the service of the operator that does this job instead of the agent, or null."""
+        return None
+
+    def is_reader(self, run: Run) -> bool:
+        """The person has the right to read the input of the job (`start_job`)."""
+        return run.on_behalf_of_id is not None
 
     def open_stream(self, run: Run) -> StreamSink:
-        if run.origin != "merge" or run.trigger_id is None:
-            return StreamSink()
-        return ProgressSink(run.workspace_id, merge_id=run.trigger_id, expected=JobInput.from_run(run).expected)
+        return StreamSink()
 
-    def lock_attempt(self, claimed: Run, *, at_end: bool = False) -> RowUpdate[Run]:
+    def lock_attempt(self, claimed: ClaimedRun, *, at_end: bool = False) -> RowUpdate[Run]:
         # A job has no chat to lock: its update is written only if this worker still has the run.
         return read_attempt_update(ATTEMPT_OF_JOB, claimed)
 
     def save(self, update: RowUpdate[Run], changes: Sequence[RowChange] = ()) -> None:
         extend_lease(update).save()
 
-    def close(self, update: RowUpdate[Run], end: LoopEnded, changes: Sequence[RowChange] = ()) -> None:
-        run = finish_run(update, end).row
-        try:
-            with transaction.atomic():
-                job_ended.call(run)
-        except (LeaseLost, OperationalError, InterfaceError):
-            raise
-        except Exception:
-            # End the job anyway: else the sweeper would start it again and again.
-            logger.exception("A listener of the end of the job %s failed.", run.pk)
+    def close(
+        self,
+        update: RowUpdate[Run],
+        end: LoopEnded,
+        changes: Sequence[RowChange] = (),
+        *,
+        claimed: ClaimedRun | None,
+    ) -> None:
+        build_changes_after_end([finish_run(update, end).row])
         update.save()
 
     @transaction.atomic
-    def record_tool_results(self, claimed: Run, event: ToolsFinished) -> StepSaved:
+    def record_tool_results(self, claimed: ClaimedRun, event: ToolsFinished) -> StepSaved:
         """Extend the lease. Nothing else is stored: a job has no tools, so every call was refused."""
         update = self.lock_attempt(claimed)
         self.save(update)
         return build_step_saved(update.row)
 
     @transaction.atomic
-    def record_answer(self, claimed: Run, model: ResolvedModel, event: ModelAnswered) -> StepSaved:
+    def record_answer(self, claimed: ClaimedRun, model: ResolvedModel, event: ModelAnswered) -> StepSaved:
         update, answer = self.lock_attempt(claimed), event.answer
         run = update.row
         check_job_rights(run)
-        add_llm_step(update, event, model)
-        update.set(stamp=build_stamp(run, model, answer).model_dump(mode="json"))
+        add_llm_step(claimed, update, event, model)
+        update.set(stamp=build_stamp(claimed, run, model, answer).model_dump(mode="json"))
         if answer.calls:
             self.save(update)
         elif answer.text.strip():
-            # Errors of listeners are not caught: the answer is stored with all its effects, or not at all.
             finish_run(update).set(answer=answer.text)
-            job_ended.call(run)
+            build_changes_after_end([run], has_answered=True)
             update.save()
         else:
-            self.close(update, EMPTY_ANSWER)
+            self.close(update, EMPTY_ANSWER, claimed=claimed)
         return build_step_saved(run)
 
 
@@ -166,4 +178,15 @@ def check_job_rights(run: Run) -> None:
         raise RunNotAllowed("rights_lost", text) from error
 
 
-JOB = Job()
+class ChatSummaryJob(Job):
+    """The summary of the older messages of a chat, which `trigger_id` names."""
+
+    name = KindName.CHAT_SUMMARY
+    label = KindName.CHAT_SUMMARY.label
+    agent_handle = "chat-summarizer"
+
+    def is_reader(self, run: Run) -> bool:
+        return is_reader_of_chat(run, Chat.objects.filter(pk=cast(UUID, run.trigger_id)).first())
+
+
+CHAT_SUMMARY = ChatSummaryJob()

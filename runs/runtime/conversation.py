@@ -10,7 +10,7 @@ from llm.context_window import estimate_tokens_of_turns, shorten_section, shorte
 from llm.messages import Answer, ChunkPart, ProviderFields, ToolCall, Turn
 from llm.protocol import LLMError
 from llm.sent_requests import Section
-from runs.runtime.steps import LoopEnded, StepId, StepSaved, TaskRequest, ToolResult
+from runs.runtime.steps import LoopEnded, StepId, StepSaved, ToolResult, WaitingCall
 from tools.interface import MAX_ARGUMENT_CHARACTERS
 
 BREAKING_CODES = ("cut", "server", "timeout_idle")
@@ -117,16 +117,16 @@ class Conversation:
         )
 
     def find_loop_end(
-        self, max_steps: int, requests: Sequence[ApprovalRequest], tasks: Sequence[TaskRequest]
+        self, max_steps: int, requests: Sequence[ApprovalRequest], waits: Sequence[WaitingCall]
     ) -> LoopEnded | None:
         """Return the end of the run if the model is not to be asked again, else null. `requests`: calls that wait for people;
-        `tasks`: those that wait for other agents. People are asked first, because they may be slow."""
+        `waits`: those that wait for anything else. People are asked first, because they may be slow."""
         if self.stop_requested:
             return LoopEnded("stopped")
         if requests:
             return LoopEnded("waiting_approval", requests=tuple(requests))
-        if tasks:
-            return LoopEnded("waiting_child", tasks=tuple(tasks))
+        if waits:
+            return LoopEnded("waiting_child", waits=tuple(waits))
         if self.malformed_answers >= MAX_ERRORS:
             text = "The model called tools in a way that cannot be understood, three times in a row."
             return LoopEnded("failed", "malformed_calls", text)

@@ -31,8 +31,9 @@ from runs.prepared_queries import (
     TOOL_STEPS,
     list_log,
 )
+from runs.runtime.claimed_run import ClaimedRun
 from runs.runtime.steps import ToolResult
-from runs.runtime.sub_agents import find_refused_tasks, find_task_results
+from runs.runtime.waits import find_wait_results
 from tools.registry import FIND_TOOLS
 
 BYTES_PER_TOKEN = 12
@@ -43,15 +44,14 @@ OTHER_BYTES = 500 * MAX_ROWS
 """Bytes of all payloads besides their texts."""
 
 
-def read_log(run: Run, tokens: int, *, with_images: bool = False) -> list[LogEntry]:
+def read_log(run: Run, tokens: int, *, with_images: bool = False, with_later_messages: bool = True) -> list[LogEntry]:
     """Return the newest part of the chat's log, in order, with at least so many tokens, and the message that the run answers.
-    `with_images`: the newest images, too.
+    `with_images`: the newest images, too. Without `with_later_messages`, it is the log up to that message, and the run's own rows.
 
-    A comparison is read as its question, by the person who asked, and the draft's answer. One side of a comparison reads the log
-    up to the question, and its own rows.
+    A comparison is read as its question, by the person who asked, and the draft's answer.
     """
     max_bytes = tokens * BYTES_PER_TOKEN + OTHER_BYTES
-    if run.is_compared:
+    if not with_later_messages:
         is_read = Q(seq__lte=run.trigger_seq) | Q(run_id=run.id)
         newest: Iterable[Sequence[Any]] = list_log(run.agent_id, run.get_chat_id(), max_bytes, tokens, is_read)
     else:
@@ -65,11 +65,12 @@ def read_log(run: Run, tokens: int, *, with_images: bool = False) -> list[LogEnt
 
 
 def find_earlier_context(
-    run: Run, setting: ContextStrategy | Literal["default"], entries: Sequence[LogEntry], budget: int
+    claimed: ClaimedRun, setting: ContextStrategy | Literal["default"], entries: Sequence[LogEntry], budget: int
 ) -> EarlierContext | None:
     """Return the text about older messages of a chat that does not fit into the budget. Null if the chat takes less than
     `PREPARE_SHARE` of it. If the chat takes more but fits, there is no text, only whether a summary or embeddings are needed.
     `setting`: the strategy of the agent's spec. `entries`: the newest messages."""
+    run, vector = claimed.row, claimed.request_vector
     rows = [LogRow(entry.seq, entry.tokens + (TOKENS_PER_IMAGE if entry.image else 0)) for entry in entries]
     size = compute_tokens(rows)
     is_whole = size <= budget and len(entries) < MAX_ROWS - COMPARISON_MARGIN
@@ -83,9 +84,9 @@ def find_earlier_context(
     texts = [entry.payload.get("text", "") for entry in entries if entry.id == run.trigger_id]
     request = "\n".join(texts) or entries[-1].payload.get("text", "")
     earlier = build_earlier_context(
-        run.get_chat(), run.agent_id, strategy, rows, request=request, budget=budget, vector=run.request_vector
+        run.get_chat(), run.agent_id, strategy, rows, request=request, budget=budget, vector=vector
     )
-    if strategy != "retrieve" or run.request_vector is not None:
+    if strategy != "retrieve" or vector is not None:
         return earlier
     return replace(earlier, vector_request=find_vector_request(run.get_chat_id(), run.on_behalf_of_id, request))
 
@@ -118,7 +119,7 @@ def find_known_results(
     run: Run, calls: Sequence[ToolCall], tools: Mapping[str, ConfiguredTool], decided: Mapping[str, DecidedCall]
 ) -> dict[str, ToolResult]:
     """Return the results of open calls that are known before the loop starts: stored results, `interrupted` for started calls that
-    must not be repeated (RUN15), refusals and answers of people, answers of other agents to tasks, and refusals of excess tasks.
+    must not be repeated (RUN15), refusals and answers of people, and the results of what calls have waited for.
 
     A call of a tool that the run no longer has must not be repeated, nor one that may have written, unless the tool is idempotent.
     """
@@ -134,9 +135,8 @@ def find_known_results(
             known[call.id] = ToolResult(call, "interrupted", INTERRUPTED)
         elif step is None and call.id in decided and (result := decided[call.id].result):
             known[call.id] = ToolResult(call, *result, quotes_agents=decided[call.id].quotes_agents)
-    known |= find_task_results(run, calls)
-    task_tools = {name for name, configured in tools.items() if configured.tool.is_task}
-    return known | find_refused_tasks(run, [call for call in calls if call.name in task_tools and call.id not in known])
+    kinds_by_tool = {name: configured.tool.wait_kind for name, configured in tools.items()}
+    return known | find_wait_results(run, calls, known.keys(), kinds_by_tool)
 
 
 def read_provider_fields(run: Run, entries: Iterable[LogEntry]) -> dict[int, ProviderFields]:
@@ -172,14 +172,15 @@ class StartedCalls:
     has_written: bool = False
 
 
-def read_started_calls(run: Run) -> StartedCalls:
+def read_started_calls(claimed: ClaimedRun) -> StartedCalls:
     """Return what the run and the other runs of its tree have started. The other runs are counted when this one is claimed.
 
     It makes one query. It makes none for a run that has done no step, if the run is the first of its tree, so that there are no
     other runs, or if it was claimed with its siblings.
     """
-    if not run.steps_done and (run.root_id is None or run.calls_of_other_runs is not None):
-        return StartedCalls(run.calls_of_other_runs or 0)
+    run, of_other_runs = claimed.row, claimed.calls_of_other_runs
+    if not run.steps_done and (run.root_id is None or of_other_runs is not None):
+        return StartedCalls(of_other_runs or 0)
     counts = STARTED_CALLS.rows(run.id, run.tree_id)
     of_other_runs, writing = counts[0] if counts else (0, 0)
     return StartedCalls(of_other_runs, has_written=writing > 0)

@@ -3,8 +3,9 @@
 from common.writing import RowUpdate
 from llm.messages import Answer
 from llm.protocol import Endpoint, LLMError
-from llm.sent_requests import RequestKey
+from llm.sent_requests import RequestKey, RequestRecorder
 from runs.models import Run
+from runs.runtime.claimed_run import ClaimedRun
 from usage.owners import ResolvedModel, UsageOwner
 from usage.rules import read_rules, resolve_model
 from usage.services import record_call
@@ -26,19 +27,21 @@ def build_usage_owner(run: Run) -> UsageOwner:
     )
 
 
-def resolve_model_of_run(run: Run, endpoint: Endpoint, name: str) -> ResolvedModel:
-    """Return a model with its price and the budgets that limit this run. Makes a query only if the run was not
-    read by a claim."""
-    rules = getattr(run, "usage_rules", None) or read_rules(run.payer_id)  # an annotation of the query of a claim
-    return resolve_model(endpoint, name, build_usage_owner(run), rules)
+def resolve_model_of_run(claimed: ClaimedRun, endpoint: Endpoint, name: str) -> ResolvedModel:
+    """Return a model with its price and the budgets that limit this run. Makes a query only if the claim has not read them."""
+    rules = claimed.usage_rules or read_rules(claimed.row.payer_id)
+    return resolve_model(endpoint, name, build_usage_owner(claimed.row), rules)
 
 
-def record_llm_call(update: RowUpdate[Run], model: ResolvedModel, result: Answer | LLMError) -> None:
-    """Record a request of a run, which ended in an answer or an error, and add its usage to the update of the run."""
+def record_llm_call(
+    update: RowUpdate[Run], model: ResolvedModel, result: Answer | LLMError, recorder: RequestRecorder | None
+) -> None:
+    """Record a request of a run, which ended in an answer or an error, and add its usage to the update of the run. `recorder`: that
+    of the run, which has the request."""
     run = update.row
     owner = build_usage_owner(run)
     key = RequestKey(owner.step_number, owner.attempt)
-    sent = run.request_recorder.encode_current(key) if run.request_recorder is not None else None
+    sent = recorder.encode_current(key) if recorder is not None else None
     usage = record_call(owner, model, result, request=sent)
     update.set(
         input_tokens=run.input_tokens + usage.input_tokens,

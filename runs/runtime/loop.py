@@ -15,10 +15,10 @@ from runs.runtime.steps import (
     ModelRetried,
     StepId,
     StepSaved,
-    TaskRequest,
     ToolResult,
     ToolsFinished,
     ToolsStarted,
+    WaitingCall,
 )
 
 
@@ -29,7 +29,7 @@ class ToolboxProtocol(Protocol):
     @property
     def requests(self) -> Sequence[ApprovalRequest]: ...
     @property
-    def tasks(self) -> Sequence[TaskRequest]: ...
+    def waits(self) -> Sequence[WaitingCall]: ...
     @property
     def has_written(self) -> bool: ...
     async def call(self, batch: Batch) -> tuple[ToolResult, ...]: ...
@@ -46,7 +46,7 @@ async def run_loop(
     """Yield the steps of a run until it ends. Each iteration:
 
     1. makes the open calls. `StepSaved` brings the messages that others wrote meanwhile; they are added after the last result;
-    2. ends if calls wait for people or other agents, if a stop is requested, or at a limit;
+    2. ends if calls wait for people or for anything else, if a stop is requested, or at a limit;
     3. asks the model, and returns if its answer makes no call.
 
     An answer that breaks off is requested once more, unless a tool has written. A conversation that is too long for the model
@@ -66,7 +66,7 @@ async def run_loop(
                 conversation.add_results(results, _require((yield ToolsFinished(results))))
                 if conversation.stop_requested:
                     break
-        if end := conversation.find_loop_end(max_steps, tools.requests, tools.tasks):
+        if end := conversation.find_loop_end(max_steps, tools.requests, tools.waits):
             yield end
             return
         was_streamed = False

@@ -19,6 +19,7 @@ from events.payloads import (
 from events.rows import Stamp
 from llm.messages import Answer, Chunk
 from runs.models import Run, RunState, Step
+from runs.runtime.claimed_run import ClaimedRun
 from runs.runtime.conversation import get_row_id
 from runs.runtime.steps import ModelAnswered
 from usage.owners import ResolvedModel
@@ -53,17 +54,19 @@ class PartialMessage:
 
 
 def build_answer_messages(
-    run: Run, event: ModelAnswered, model: ResolvedModel, *, find_mentions: bool
+    claimed: ClaimedRun, run: Run, event: ModelAnswered, model: ResolvedModel, *, find_mentions: bool
 ) -> tuple[list[Message], Message | None]:
-    """Return the rows of an answer in their order, and the text message among them, or null."""
+    """Return the rows of an answer in their order, and the text message among them, or null. `run`: as it is stored now."""
     answer, message_id = event.answer, event.step.message_id
-    stamp = build_stamp(run, model, answer)
+    stamp = build_stamp(claimed, run, model, answer)
     rows = _build_thinking(run, message_id, answer.thinking)
     message = None
     if answer.text.strip():
         # Without calls, any reason but `stop` means that the model did not finish.
         is_cut = (answer.finish != "stop" and not answer.calls) or len(answer.text) > MAX_TEXT
-        message = _build_text(run, message_id, answer.text, stamp, incomplete=is_cut, find_mentions=find_mentions)
+        message = _build_text(
+            claimed, run, message_id, answer.text, stamp, incomplete=is_cut, find_mentions=find_mentions
+        )
         rows.append(message)
     for call in answer.calls:
         payload = ToolCallPayload(
@@ -74,15 +77,17 @@ def build_answer_messages(
 
 
 def build_partial_messages(
-    run: Run, partial: PartialMessage, model: ResolvedModel, *, find_mentions: bool
+    claimed: ClaimedRun, run: Run, partial: PartialMessage, model: ResolvedModel, *, find_mentions: bool
 ) -> list[Message]:
     """Return the rows of a message that was not completed; none if the run has begun its next message."""
     if partial.message_id != run.message_id:
         return []
     rows = _build_thinking(run, partial.message_id, partial.thinking)
     if partial.text.strip():
-        stamp = build_stamp(run, model)
-        text = _build_text(run, partial.message_id, partial.text, stamp, incomplete=True, find_mentions=find_mentions)
+        stamp = build_stamp(claimed, run, model)
+        text = _build_text(
+            claimed, run, partial.message_id, partial.text, stamp, incomplete=True, find_mentions=find_mentions
+        )
         rows.append(text)
     return rows
 
@@ -119,7 +124,7 @@ def build_results_of_open_calls(run: Run) -> list[Message]:
     ]
 
 
-def build_stamp(run: Run, model: ResolvedModel, answer: Answer | None = None) -> Stamp:
+def build_stamp(claimed: ClaimedRun, run: Run, model: ResolvedModel, answer: Answer | None = None) -> Stamp:
     """Return the stamp of an answer: the version, the model, who pays and why, and the usage."""
     endpoint = model.endpoint
     fields: dict[str, object] = {
@@ -130,7 +135,7 @@ def build_stamp(run: Run, model: ResolvedModel, answer: Answer | None = None) ->
         "payer_name": endpoint.person_name or None,
         "payer_reason": endpoint.reason,
         "replaced_model": model.replaced or None,
-        "context": run.earlier_context.facts if run.earlier_context else None,
+        "context": claimed.earlier_context.facts if claimed.earlier_context else None,
     }
     if answer is not None:
         usage = answer.usage
@@ -144,10 +149,13 @@ def _build_thinking(run: Run, message_id: UUID, text: str) -> list[Message]:
     return [_build_message(run, get_row_id(message_id, "thinking"), "THINKING", payload)] if text.strip() else []
 
 
-def _build_text(run: Run, id: UUID, text: str, stamp: Stamp, *, incomplete: bool, find_mentions: bool) -> Message:
+def _build_text(
+    claimed: ClaimedRun, run: Run, id: UUID, text: str, stamp: Stamp, *, incomplete: bool, find_mentions: bool
+) -> Message:
     text = text[:MAX_TEXT]
     mentions = chats.find_mentions(run.get_chat(), text) if find_mentions else []
-    memory = UsedMemory(notes=len(run.memory.notes), entries=len(run.memory.entries)) if run.memory else None
+    read = claimed.memory
+    memory = UsedMemory(notes=len(read.notes), entries=len(read.entries)) if read else None
     is_reply = run.replies_to_trigger or len(run.answered_ids) > 1
     payload = TextPayload(
         text=text,

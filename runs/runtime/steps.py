@@ -10,7 +10,7 @@ from events.payloads import BudgetRefusal, ToolData
 from events.rows import ToolEffect
 from llm.messages import Answer, ToolCall, Turn
 from llm.protocol import LLMError
-from tools.interface import AgentTask
+from tools.interface import Wait
 
 ToolStatus = Literal["ok", "error", "rejected", "interrupted", "timeout", "stopped"]
 
@@ -40,11 +40,11 @@ class Batch:
 
 
 @dataclass(frozen=True)
-class TaskRequest:
-    """A call that gives another agent a task."""
+class WaitingCall:
+    """A call, and what it waits for instead of having a result."""
 
     call: ToolCall
-    task: AgentTask
+    wait: Wait
 
 
 @dataclass(frozen=True)
@@ -87,14 +87,14 @@ class ModelRetried:
 
 @dataclass(frozen=True)
 class LoopEnded:
-    """The run ends without an answer, or waits: for people to decide about `requests`, or for other agents to do `tasks`."""
+    """The run ends without an answer, or waits: for people to decide about `requests`, or for what the calls `waits` wait for."""
 
     how: Literal["stopped", "failed", "waiting_approval", "waiting_child"]
     code: str = ""
     text: str = ""
     budget: BudgetRefusal | None = None
     requests: tuple[ApprovalRequest, ...] = ()
-    tasks: tuple[TaskRequest, ...] = ()
+    waits: tuple[WaitingCall, ...] = ()
 
 
 LoopEvent = ToolsStarted | ToolsFinished | ModelAnswered | ModelRetried | LoopEnded

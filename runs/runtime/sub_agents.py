@@ -7,24 +7,24 @@ unnoticed. A run is created once for each call: `one_child_per_call`.
 """
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
-from datetime import timedelta
+from collections.abc import Sequence
 from typing import Any
 
 from django.db.models import Q
 
 from actors.models import Actor
 from agents.specs.content import Limits
+from agents.sub_agents import MAX_DEPTH
 from chats.models import Message
+from chats.services import RowChange
 from common.clock import now
 from common.writing import RowUpdate
 from events.payloads import SubAgentResultData
-from events.rows import MessageMetadata, SubAgentMetadata
+from events.rows import MessageMetadata
 from files.selectors import find_passable_files
 from llm.messages import ToolCall
 from runs.errors import LeaseLost
-from runs.models import NOT_ENDED, Run, RunOrigin, RunState
+from runs.models import NOT_ENDED, KindName, Run, RunState
 from runs.prepared_queries import (
     ACTORS,
     ENDED_SUB_AGENTS,
@@ -34,8 +34,13 @@ from runs.prepared_queries import (
     WAITING_CALLERS,
 )
 from runs.runtime.dispatch import dispatch_run, dispatch_siblings
-from runs.runtime.steps import TaskRequest, ToolResult, ToolStatus
+from runs.runtime.steps import ToolResult, ToolStatus, WaitingCall
+from runs.runtime.tasks import TaskInput, build_task_run
+from runs.runtime.waits import WaitKind
+from tools.interface import AgentTask
 
+MAX_TASKS_AT_ONCE = (10, 5, 3, 2, 1)
+"""Tasks for other agents in one answer of an agent, by its depth."""
 MAX_TASKS_OF_TREE = 50
 """Runs of sub-agents in one tree: a run with all runs that it starts."""
 TOO_MANY = f"{MAX_TASKS_OF_TREE} tasks were given to other agents already; no more are allowed."
@@ -43,104 +48,103 @@ MAX_SUMMARY_CHARACTERS = 16_000
 MAX_SHOWN_CHARACTERS = 300  # of a summary on the screen
 
 
-@dataclass(frozen=True)
-class Task:
-    """The input of a sub-agent's run: what it was asked to do, and which files it may read."""
+class SubAgentWaits(WaitKind[AgentTask]):
+    """Calls that give other agents tasks: each waits for the run of the other agent."""
 
-    text: str
-    context: dict[str, Any] | None = None
-    file_ids: list[str] = field(default_factory=list)
-    max_steps: int | None = None
+    name = AgentTask.kind
 
-    @classmethod
-    def from_run(cls, run: Run) -> "Task":
-        """Return the task of this run. Raises `TypeError` for a run that is not of a sub-agent."""
-        return cls(**(run.input or {}))
+    def find_refusal(self, run: Run, wait: AgentTask, others: Sequence[AgentTask]) -> str:
+        path = run.agent_path
+        depth = len(path) - 1
+        most = MAX_TASKS_AT_ONCE[min(depth, len(MAX_TASKS_AT_ONCE) - 1)]
+        if wait.agent_id in path:
+            return "This agent waits for your answer itself, or is you: it was given no task."
+        if depth >= min(wait.max_depth, MAX_DEPTH):
+            return "You were given this task by another agent, and may not give it to one more. Do it yourself."
+        if len(others) >= most:
+            return f"At most {most} tasks are given at the same time: not this one. Give it when the others are done."
+        return ""
 
-    def build_message(self) -> str:
-        """Return the task as the message that the model reads."""
-        if self.context is None:
-            return self.text
-        return f"{self.text}\n\nContext:\n{json.dumps(self.context, ensure_ascii=False)}"
+    def start(self, update: RowUpdate[Run], calls: Sequence[WaitingCall]) -> list[RowChange]:
+        """Return the new runs for these tasks. A task above `MAX_TASKS_OF_TREE` gets no run (`find_refused`)."""
+        caller = update.row
+        tree = SUB_AGENTS_OF_TREE.rows(caller.tree_id)
+        known = {call_id: state for parent_id, call_id, state in tree if parent_id == caller.id}
+        tasks = [(waiting.call.id, _get_task(waiting)) for waiting in calls]
+        agents = {agent.id: agent for agent in ACTORS.all([task.agent_id for _, task in tasks])}
+        runs: list[Run] = []
+        for call_id, task in tasks:
+            if call_id not in known and len(tree) + len(runs) < MAX_TASKS_OF_TREE:
+                runs.append(_build_run(caller, call_id, task, agents[task.agent_id]))
+        dispatch_siblings(runs)
+        update.set(lease_owner="", lease_until=None)
+        if runs or any(state in NOT_ENDED for state in known.values()):
+            update.set(state=RunState.WAITING_CHILD)
+        else:
+            update.set(state=RunState.QUEUED, dispatched_at=None if caller.is_isolated else now())
+            dispatch_run(caller)
+        return [*runs]
+
+    def find_results(self, run: Run, calls: Sequence[ToolCall]) -> dict[str, ToolResult]:
+        by_id = {call.id: call for call in calls}
+        ended = ENDED_SUB_AGENTS.all(run.id, list(by_id))
+        texts = {text.run_id: text for text in LAST_TEXTS.all([task_run.id for task_run in ended])} if ended else {}
+        return {
+            task_run.call_id: _build_task_result(by_id[task_run.call_id], task_run, texts.get(task_run.id))
+            for task_run in ended
+        }
+
+    def find_refused(self, run: Run, calls: Sequence[ToolCall]) -> dict[str, ToolResult]:
+        """Return the results of those of these tasks that are not given, because their tree has as many as `MAX_TASKS_OF_TREE`."""
+        tree = SUB_AGENTS_OF_TREE.rows(run.tree_id) if calls else ()
+        if len(tree) < MAX_TASKS_OF_TREE:
+            return {}
+        given = {call_id for parent_id, call_id, _ in tree if parent_id == run.id}
+        return {call.id: ToolResult(call, "error", TOO_MANY) for call in calls if call.id not in given}
 
 
-def start_sub_agents(update: RowUpdate[Run], requests: Sequence[TaskRequest]) -> list[Run]:
-    """Return the new runs for these tasks, and set their caller to wait for them. The caller's chat is locked.
-
-    A task above `MAX_TASKS_OF_TREE` gets no run (`find_refused_tasks`). If nothing is left to wait for, the caller is queued.
-    """
-    caller = update.row
-    tree = SUB_AGENTS_OF_TREE.rows(caller.tree_id)
-    known = {call_id: state for parent_id, call_id, state in tree if parent_id == caller.id}
-    agents = {agent.id: agent for agent in ACTORS.all([request.task.agent_id for request in requests])}
-    runs: list[Run] = []
-    for request in requests:
-        if request.call.id not in known and len(tree) + len(runs) < MAX_TASKS_OF_TREE:
-            runs.append(_build_run(caller, request, agents[request.task.agent_id]))
-    dispatch_siblings(runs)
-    update.set(lease_owner="", lease_until=None)
-    if runs or any(state in NOT_ENDED for state in known.values()):
-        update.set(state=RunState.WAITING_CHILD)
-    else:
-        update.set(state=RunState.QUEUED, dispatched_at=None if caller.is_isolated else now())
-        dispatch_run(caller)
-    return runs
+SUB_AGENT_WAITS = SubAgentWaits()
 
 
-def _build_run(caller: Run, request: TaskRequest, agent: Actor) -> Run:
-    task = request.task
+def _get_task(waiting: WaitingCall) -> AgentTask:
+    if not isinstance(waiting.wait, AgentTask):
+        raise TypeError(f"The call {waiting.call.id} gives no task.")
+    return waiting.wait
+
+
+def _build_run(caller: Run, call_id: str, task: AgentTask, agent: Actor) -> Run:
     seconds_of_caller = caller.compute_seconds_left(Limits.model_validate(caller.limits).max_seconds)
-    seconds = min(task.max_seconds, max(seconds_of_caller, 0.0))
-    path = [*caller.agent_path, agent.id]
     above = [caller.agent.handle]
     if caller.metadata is not None:
         above = MessageMetadata.model_validate(caller.metadata).agent.path
-    sub_agent = SubAgentMetadata(
-        name=agent.handle, displayName=agent.name, depth=len(path) - 1, path=[*above, agent.handle]
+    given_ids = TaskInput.from_run(caller).file_ids if caller.input is not None else None
+    task_input = TaskInput(
+        text=task.text,
+        author_id=str(caller.agent_id),
+        author_name=caller.agent.name,
+        context=task.context,
+        file_ids=find_passable_files(task.file_ids, caller.get_chat_id(), given_ids),
+        max_steps=task.max_steps,
+        max_seconds=min(task.max_seconds, max(seconds_of_caller, 0.0)),
     )
-    metadata = MessageMetadata(agent=sub_agent, call_id=request.call.id, avatar=agent.avatar)
-    given_ids = Task.from_run(caller).file_ids if caller.is_sub_agent else None
-    file_ids = find_passable_files(task.file_ids, caller.get_chat_id(), given_ids)
-    return Run(
+    return build_task_run(
+        KindName.SUB_AGENT,
+        agent,
+        task_input,
+        path=[*caller.agent_path, agent.id],
+        handles=[*above, agent.handle],
+        call_id=call_id,
+        id=task.id,
         workspace_id=caller.workspace_id,
         chat_id=caller.chat_id,
-        agent=agent,
-        origin=RunOrigin.TASK,
-        concurrency_key=f"{caller.id}:{request.call.id}",
+        concurrency_key=f"{caller.id}:{call_id}",
         root_id=caller.tree_id,
         parent=caller,
-        call_id=request.call.id,
-        depth=len(path) - 1,
-        path=path,
-        metadata=metadata.model_dump(mode="json"),
         agent_hops=caller.agent_hops,
         on_behalf_of_id=caller.on_behalf_of_id,
         triggered_by_id=caller.triggered_by_id,
         payer_id=caller.payer_id,
-        input=asdict(Task(task.text, task.context, file_ids, task.max_steps)),
-        deadline_at=now() + timedelta(seconds=seconds),
-        dispatched_at=now(),
     )
-
-
-def find_task_results(run: Run, calls: Iterable[ToolCall]) -> dict[str, ToolResult]:
-    """Return the results of those of these calls whose sub-agents have ended."""
-    by_id = {call.id: call for call in calls}
-    ended = ENDED_SUB_AGENTS.all(run.id, list(by_id))
-    last_texts = {text.run_id: text for text in LAST_TEXTS.all([task_run.id for task_run in ended])} if ended else {}
-    return {
-        task_run.call_id: _build_task_result(by_id[task_run.call_id], task_run, last_texts.get(task_run.id))
-        for task_run in ended
-    }
-
-
-def find_refused_tasks(run: Run, calls: Sequence[ToolCall]) -> dict[str, ToolResult]:
-    """Return the results of those of these tasks that are not given, because their tree has as many as `MAX_TASKS_OF_TREE`."""
-    tree = SUB_AGENTS_OF_TREE.rows(run.tree_id) if calls else ()
-    if len(tree) < MAX_TASKS_OF_TREE:
-        return {}
-    given = {call_id for parent_id, call_id, _ in tree if parent_id == run.id}
-    return {call.id: ToolResult(call, "error", TOO_MANY) for call in calls if call.id not in given}
 
 
 def _build_task_result(call: ToolCall, task_run: Run, message: Message | None) -> ToolResult:
@@ -207,7 +211,7 @@ def list_runs_to_stop(run: Run) -> list[Run]:
     the sub-agents below it. The chat is locked."""
     tree = Run.objects.filter(Q(pk=run.tree_id) | Q(root_id=run.tree_id), chat=run.get_chat_id(), state__in=NOT_ENDED)
     active = list(tree.select_related("agent").order_by("pk"))
-    if not run.is_sub_agent:
+    if run.parent_id is None:
         return active
     found = {run.id}
     for other in active:  # a sub-agent is younger than its caller

@@ -6,11 +6,9 @@ import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
-from uuid import UUID
 
 from actors.models import Actor
 from agents.services.allowed_tools import ConfiguredTool
-from agents.sub_agents import MAX_DEPTH
 from approvals.selectors import Consent, DecidedCall, is_same_target
 from approvals.services import ApprovalRequest
 from common.errors import AppError
@@ -22,8 +20,8 @@ from llm.adapters.assembly import MAX_CALLS_OF_ANSWER
 from llm.messages import ToolCall, ToolSchema
 from runs.errors import LeaseLost
 from runs.runtime.offered_tools import build_tool_schemas, list_offered_tools
-from runs.runtime.steps import Batch, TaskRequest, ToolResult
-from tools.interface import NO_SUCH_TOOL, Tool, ToolContext, ToolError, ToolOutput
+from runs.runtime.steps import Batch, ToolResult, WaitingCall
+from tools.interface import NO_SUCH_TOOL, Tool, ToolContext, ToolError, ToolOutput, Wait
 
 logger = logging.getLogger(__name__)
 
@@ -33,8 +31,6 @@ MAX_CALLS_OF_TREE = 200
 """Calls of all runs of a tree together, whatever the limits of steps of these runs are."""
 CONCURRENT_READS = 4
 """Calls of one run that are made at the same time (FAIR5)."""
-MAX_TASKS_AT_ONCE = (10, 5, 3, 2, 1)
-"""Tasks for other agents in one answer of an agent, by its depth."""
 MAX_REPEATS = 2
 """How often in a row a tool may be called with the same arguments. Further calls are refused, and the model reads why."""
 
@@ -45,6 +41,13 @@ FindConsent = Callable[[ConfiguredTool, ToolContext, Any], Awaitable[Consent]]
 has no right to it."""
 RunInTransaction = Callable[[ToolCall, Callable[[], ToolOutput], float], Awaitable[ToolOutput]]
 """Runs a synchronous tool, and stores its result, in one transaction. The last argument: the most seconds of the transaction."""
+
+FindWaitRefusal = Callable[[Wait, Sequence[Wait]], str]
+"""Finds out why a call may not wait for this, for the model; empty if it may. The last argument: what other calls wait for."""
+
+
+def _refuse_no_wait(wait: Wait, others: Sequence[Wait]) -> str:
+    return ""
 
 
 @dataclass
@@ -70,18 +73,18 @@ class Toolbox:
     """The names of the tools that the model has found or called; they are offered in the next requests."""
     requests: list[ApprovalRequest] = field(default_factory=list)
     """The calls that wait for people."""
-    tasks: list[TaskRequest] = field(default_factory=list)
-    """The calls that give other agents tasks."""
-    path: Sequence[UUID] = ()
-    """The ids of the agents from the first of the tree to this one, which gives them no tasks. Its depth: their number minus 1."""
+    waits: list[WaitingCall] = field(default_factory=list)
+    """The calls that wait for anything but people."""
+    find_wait_refusal: FindWaitRefusal = _refuse_no_wait
     _approved_by: dict[str, Actor | None] = field(default_factory=dict)
 
     async def build_batches(self, calls: Sequence[ToolCall], *, is_answer_cut: bool) -> AsyncGenerator[Batch, None]:
         """Yield the calls in the model's order as batches: neighbours that only read are one batch, and neighbours that have
         results already, because they were executed before or are refused, are one batch.
 
-        Calls that need the decision of a person become `requests`, and those that give other agents tasks become `tasks`; they are
-        in no batch, and neither are calls that write after them. `is_answer_cut`: the answer is incomplete, so all are refused.
+        Calls that need the decision of a person become `requests`, and those that wait for anything else become `waits`; they are
+        in no batch, and neither are calls that write after them. What `waits` wait for is of one kind: a call that waits for
+        something of another kind is handled when the run goes on. `is_answer_cut`: the answer is incomplete, so all are refused.
         """
         reads: list[ToolCall] = []
         finished: list[ToolResult] = []
@@ -103,11 +106,11 @@ class Toolbox:
                 reads.append(call)
                 continue
             result = result or await self._check_consent(call)
-            if result is None and self.tools[call.name].tool.is_task and not self.requests:
-                result = self._add_task(call)
+            if result is None and self._can_add_wait(call):
+                result = self._add_wait(call)
             if result is not None:
                 finished.append(result)
-            elif not self.requests and not self.tasks:
+            elif not self.requests and not self.waits:
                 yield Batch((call,), effect=self.tools[call.name].tool.effect)
         if reads:
             yield Batch(tuple(reads))
@@ -115,30 +118,24 @@ class Toolbox:
             yield _build_finished_batch(finished)
 
     def _is_plain_read(self, call: ToolCall) -> bool:
-        """Return whether this call only reads: it gives no task, and no person decides about it."""
+        """Return whether this call only reads: it does not wait, and no person decides about it."""
         tool, policy = self.tools[call.name].tool, self.tools[call.name].policy
-        return not (tool.effect == "write" or policy == Policy.ASK or tool.is_question or tool.is_task)
+        return not (tool.effect == "write" or policy == Policy.ASK or tool.is_question or tool.wait_kind)
 
-    def _add_task(self, call: ToolCall) -> ToolResult | None:
-        """Add the task that a call gives another agent. Return the result of a call that is refused, else null."""
-        configured, depth = self.tools[call.name], max(len(self.path) - 1, 0)
+    def _can_add_wait(self, call: ToolCall) -> bool:
+        kind = self.tools[call.name].tool.wait_kind
+        return bool(kind) and not self.requests and all(waiting.wait.kind == kind for waiting in self.waits)
+
+    def _add_wait(self, call: ToolCall) -> ToolResult | None:
+        """Add a call that waits. Return the result of one that is refused, else null."""
+        configured = self.tools[call.name]
         try:
-            task = configured.tool.build_task(configured.tool.parse_arguments(call.arguments), configured.config)
+            wait = configured.tool.build_wait(configured.tool.parse_arguments(call.arguments), configured.config)
         except ToolError as error:
             return ToolResult(call, "error", _shorten(str(error)))
-        if task is None:
-            raise TypeError(f"The tool {call.name} gives no tasks.")
-        most = MAX_TASKS_AT_ONCE[min(depth, len(MAX_TASKS_AT_ONCE) - 1)]
-        text = ""
-        if task.agent_id in self.path:
-            text = "This agent waits for your answer itself, or is you: it was given no task."
-        elif depth >= min(task.max_depth, MAX_DEPTH):
-            text = "You were given this task by another agent, and may not give it to one more. Do it yourself."
-        elif len(self.tasks) >= most:
-            text = f"At most {most} tasks are given at the same time: not this one. Give it when the others are done."
-        if text:
+        if text := self.find_wait_refusal(wait, [waiting.wait for waiting in self.waits]):
             return ToolResult(call, "error", text)
-        self.tasks.append(TaskRequest(call, task))
+        self.waits.append(WaitingCall(call, wait))
         return None
 
     async def _check_consent(self, call: ToolCall) -> ToolResult | None:

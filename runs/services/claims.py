@@ -16,6 +16,7 @@ from runs.kinds import get_kind
 from runs.kinds.sub_agent import SUB_AGENT
 from runs.models import ISOLATE_AFTER, Run, RunState
 from runs.prepared_queries import NEXT_OF_KEY, NEXT_OF_SAME_KEY, QUEUED_SIBLINGS, list_claimable_runs
+from runs.runtime.claimed_run import ClaimedRun
 from runs.selectors import list_in_turns
 from runs.services.capacity import Capacity, WaitingRun
 
@@ -27,7 +28,7 @@ SWEEP_LOCK = 0x41_54_45_4C
 """The advisory lock of the sweeper that picks runs: only one does so at a time, among all workers."""
 
 
-def claim_run(run_id: UUID, owner: str, *, isolated: bool = False, slots: Capacity | None = None) -> Run | None:
+def claim_run(run_id: UUID, owner: str, *, isolated: bool = False, slots: Capacity | None = None) -> ClaimedRun | None:
     """Claim the oldest queued run of this run's concurrency key, so that the runs of a key keep their order (RUN17).
 
     Return null if the key has no queued run or has an active one, if another worker was faster, or if there is no slot. An
@@ -36,12 +37,14 @@ def claim_run(run_id: UUID, owner: str, *, isolated: bool = False, slots: Capaci
     return _claim(partial(NEXT_OF_SAME_KEY.first, run_id), owner, isolated, slots)
 
 
-def claim_next_run(key: str, owner: str, *, isolated: bool = False, slots: Capacity | None = None) -> Run | None:
+def claim_next_run(key: str, owner: str, *, isolated: bool = False, slots: Capacity | None = None) -> ClaimedRun | None:
     """Claim the oldest queued run of a concurrency key, as `claim_run` does."""
     return _claim(partial(NEXT_OF_KEY.first, key), owner, isolated, slots)
 
 
-def _claim(find_next: Callable[[], Run | None], owner: str, isolated: bool, slots: Capacity | None) -> Run | None:
+def _claim(
+    find_next: Callable[[], Run | None], owner: str, isolated: bool, slots: Capacity | None
+) -> ClaimedRun | None:
     # `claim` may end the run instead of starting it (e.g. it was stopped), and then returns null: the next of the key is tried.
     while waiting := find_next():
         if waiting.is_isolated != isolated:
@@ -69,13 +72,13 @@ def _claim(find_next: Callable[[], Run | None], owner: str, isolated: bool, slot
     return None
 
 
-def claim_siblings(run_ids: Sequence[UUID], owner: str, *, slots: Capacity) -> list[Run]:
+def claim_siblings(run_ids: Sequence[UUID], owner: str, *, slots: Capacity) -> list[ClaimedRun]:
     """Claim new runs of sub-agents of one caller in one transaction, and return those that were claimed.
 
     Those that get no slot are left out. If one cannot be started, none is: the caller then calls `claim_run` for each.
     """
     waiting = [run for run in QUEUED_SIBLINGS.all(run_ids) if slots.reserve_slot(run)]
-    committed: list[Run] = []
+    committed: list[ClaimedRun] = []
     try:
         with transaction.atomic():
             started = SUB_AGENT.claim_siblings(waiting, owner) if waiting else []

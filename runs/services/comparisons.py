@@ -21,7 +21,7 @@ from common.writing import RowUpdate
 from events import audit
 from events.payloads import ComparisonPayload, ComparisonSide, dump_payload
 from events.rows import Stamp
-from runs.models import Run
+from runs.models import KindName, Run, RunOrigin
 from runs.runtime.dispatch import dispatch_run
 
 TYPE = "COMPARISON"
@@ -82,7 +82,8 @@ def _create_comparison(
             workspace_id=chat.workspace_id,
             chat=chat,
             agent=agent,
-            origin="compare",
+            kind=KindName.COMPARISON,
+            origin=RunOrigin.COMPARE,
             concurrency_key=f"{id}:{stamp.side}",
             trigger_id=id,
             on_behalf_of=actor,
@@ -126,6 +127,6 @@ def build_retried_side(failed: Run, again: Run) -> RowUpdate[Message]:
 
 def close_comparisons(draft: Draft, actor: Actor, spec: AgentSpec | None) -> list[RowUpdate[Message]]:
     """Return the changes that end the votes on the comparisons of a draft. A listener of `draft_ended`."""
-    runs = Run.objects.filter(chat_id=draft.chat_id, created_at__gte=draft.created_at, origin="compare")
+    runs = Run.objects.filter(chat_id=draft.chat_id, created_at__gte=draft.created_at, kind=KindName.COMPARISON)
     messages = Message.objects.filter(pk__in=runs.values("trigger_id"), payload__draft_id=str(draft.id))
     return [RowUpdate(message).set(payload={**message.payload, "ended": True}) for message in messages.order_by("seq")]

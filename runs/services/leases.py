@@ -6,6 +6,7 @@ and raises `LeaseLost` when they have changed (RUN3).
 
 import logging
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum
 from uuid import UUID
@@ -20,6 +21,7 @@ from common.clock import now
 from common.database import is_database_unavailable
 from common.sql_constant import SqlConstant
 from llm.protocol import LLMError
+from llm.sent_requests import RequestRecorder
 from runs.errors import LeaseLost
 from runs.kinds import get_kind
 from runs.kinds.base import build_run_update, get_lease_end
@@ -50,12 +52,21 @@ def extend_leases(owner: str, run_ids: Sequence[UUID]) -> dict[UUID, Run]:
     return mine.only("attempt", "stop_requested_at").in_bulk()
 
 
+@dataclass(frozen=True)
+class UnfinishedRequest:
+    """A request to a model whose answer is not stored. `error` has its usage, and `recorder`, that of its run, its content."""
+
+    model: ResolvedModel
+    error: LLMError
+    recorder: RequestRecorder | None
+
+
 @transaction.atomic
-def requeue_run(run: Run, model: ResolvedModel | None = None, error: LLMError | None = None) -> None:
+def requeue_run(run: Run, request: UnfinishedRequest | None = None) -> None:
     """Put a run of this process in the queue again and dispatch it, or end it if a stop was requested; no crash is counted (RUN6).
-    `model`, `error`: of the request under way, whose usage (`error.usage`) gets an entry in the ledger. Raises `LeaseLost`."""
+    `request`: the one under way, which gets an entry in the ledger. Raises `LeaseLost`."""
     dispatch_next_run(run.concurrency_key)
-    _requeue_or_end(run, model=model, error=error)
+    _requeue_or_end(run, request=request)
 
 
 @transaction.atomic
@@ -64,7 +75,7 @@ def fail_run(run: Run, code: str, text: str) -> None:
     kind = get_kind(run)
     kind.lock(run)
     update = build_run_update(run, state=RunState.RUNNING, attempt=run.attempt, lease_owner=run.lease_owner)
-    kind.close(update, LoopEnded("failed", code, text))
+    kind.close(update, LoopEnded("failed", code, text), claimed=None)
 
 
 def fail_unstorable_run(run_id: UUID, **conditions: object) -> None:
@@ -78,7 +89,8 @@ def fail_unstorable_run(run_id: UUID, **conditions: object) -> None:
         with transaction.atomic():
             kind = get_kind(run)
             kind.lock(run)
-            kind.close(build_run_update(run, **conditions), LoopEnded("failed", "internal", UNSTORED))
+            end = LoopEnded("failed", "internal", UNSTORED)
+            kind.close(build_run_update(run, **conditions), end, claimed=None)
     except Error as error:
         if is_database_unavailable(error):
             raise
@@ -118,28 +130,26 @@ def _requeue_or_end(
     old_run: Run,
     owner_state: LeaseOwnerState = LeaseOwnerState.ALIVE,
     *,
-    model: ResolvedModel | None = None,
-    error: LLMError | None = None,
+    request: UnfinishedRequest | None = None,
 ) -> None:
     """Put a run back into the queue, or end it if a stop was requested or after `MAX_CRASHES` crashes. An owner that is `ALIVE`
-    counts as no crash. `model`, `error`: of the request under way, for the ledger. Raises `LeaseLost`."""
+    counts as no crash. `request`: the one under way, for the ledger. Raises `LeaseLost`."""
     run = Run.objects.select_related("agent").get(pk=old_run.pk)
     kind = get_kind(run)
     kind.lock(run)
     run.refresh_from_db()
-    run.request_recorder = old_run.request_recorder
     update = build_run_update(run, state=RunState.RUNNING, attempt=old_run.attempt, lease_owner=old_run.lease_owner)
-    if model is not None and error is not None:
-        record_llm_call(update, model, error)
+    if request is not None:
+        record_llm_call(update, request.model, request.error, request.recorder)
     update.set(dispatched_at=None)
     if owner_state != LeaseOwnerState.ALIVE:
         is_presumed = owner_state == LeaseOwnerState.PRESUMED_DEAD
         update.set(crashes=run.crashes + 1, presumed_dead=run.lease_owner if is_presumed else "")
     if run.stop_requested_at is not None:
-        kind.close(update, LoopEnded("stopped"))
+        kind.close(update, LoopEnded("stopped"), claimed=None)
     elif run.crashes >= MAX_CRASHES:
         text = f"The worker died {run.crashes} times while it executed this run."
-        kind.close(update, LoopEnded("failed", "crash_loop", text))
+        kind.close(update, LoopEnded("failed", "crash_loop", text), claimed=None)
     else:
         kind.save(update.set(state=RunState.QUEUED, lease_owner="", lease_until=None))
 

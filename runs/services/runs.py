@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Literal
 from uuid import UUID
 
 from django.db import transaction
@@ -22,20 +21,18 @@ from context.hooks import SummaryJob
 from events import audit
 from events.control import send_stop
 from runs.errors import LeaseLost
-from runs.kinds.base import build_run_update
+from runs.kinds import get_kind
+from runs.kinds.base import build_changes_after_end, build_run_update
 from runs.kinds.chat import build_closing_changes
-from runs.kinds.job import JOB, JobInput
-from runs.models import NOT_ENDED, Run, RunState
+from runs.kinds.job import CHAT_SUMMARY, Job, JobInput
+from runs.models import NOT_ENDED, KindName, Run, RunOrigin, RunState
 from runs.permissions import get_run_for
 from runs.runtime.dispatch import dispatch_next_run, dispatch_run
 from runs.runtime.steps import LoopEnded
-from runs.runtime.sub_agents import list_runs_to_stop, queue_callers
+from runs.runtime.sub_agents import list_runs_to_stop
 from runs.services.agent_states import publish_agent_states
 from runs.services.comparisons import build_retried_side
 from workspaces.models import Workspace
-
-JobKind = Literal["summary", "merge", "chat_summary"]
-AGENT_OF_JOB: dict[JobKind, str] = {"summary": "summarizer", "merge": "merger", "chat_summary": "chat-summarizer"}
 
 
 @transaction.atomic
@@ -49,10 +46,10 @@ def stop_run(actor: Actor, run_id: UUID, *, as_operator: bool = False) -> Run:
     run = _get_locked_run(actor, run_id, ChatVerb.STOP_ANY_RUN, own=ChatVerb.STOP_OWN_RUN, as_operator=as_operator)
     if run.state not in NOT_ENDED:
         raise Conflict(gettext("This run is over."), code=Code.RUN_ENDED)
-    if run.chat_id is None:
+    if isinstance(get_kind(run), Job):
         stop_job(actor, run.id)
     elif changes := _build_stop_changes(list_runs_to_stop(run), by=actor):
-        chats.save_changes(run.chat_id, changes)
+        chats.save_changes(run.get_chat_id(), changes)
     audit.record(actor, "run.stopped", workspace_id=run.workspace_id, object_id=run.id)
     run.refresh_from_db()
     return run
@@ -66,19 +63,19 @@ def retry_run(actor: Actor, run_id: UUID, *, as_operator: bool = False) -> Run:
     for the same person as before. Raises `NotFound`, `Forbidden`, and `Conflict` for a run that cannot be retried.
     """
     run = _get_locked_run(actor, run_id, ChatVerb.RETRY_RUN, as_operator=as_operator)
-    if run.chat_id is None:
-        raise Conflict(gettext("A summary or a merge is asked for again where it was asked for."), code=Code.INVALID)
-    if run.is_sub_agent:
-        raise Conflict(gettext("The agent that gave this task asks again, or you retry its reply."), code=Code.INVALID)
-    if run.agent.runs_outside and not run.is_compared:
+    kind = get_kind(run)
+    if kind.retry_refusal is not None:
+        raise Conflict(str(kind.retry_refusal), code=Code.INVALID)
+    if run.agent.runs_outside and kind.is_participant:
         raise Conflict(gettext("An outside program answers for this agent now. Write to it again."), code=Code.INVALID)
     if run.state not in (RunState.FAILED, RunState.STOPPED):
         raise Conflict(gettext("Only a run that failed or was stopped can be retried."), code=Code.INVALID)
-    active = Run.objects.filter(origin="retry", concurrency_key=run.concurrency_key, state__in=NOT_ENDED)
+    active = Run.objects.filter(origin=RunOrigin.RETRY, concurrency_key=run.concurrency_key, state__in=NOT_ENDED)
     if (again := active.filter(trigger_id=run.trigger_id).first()) is not None:
         return again
     again = Run(
-        origin="retry",
+        kind=run.kind,
+        origin=RunOrigin.RETRY,
         workspace_id=run.workspace_id,
         chat_id=run.chat_id,
         agent_id=run.agent_id,
@@ -95,11 +92,11 @@ def retry_run(actor: Actor, run_id: UUID, *, as_operator: bool = False) -> Run:
         dispatched_at=now(),
     )
     changes: list[chats.RowChange] = [again]
-    if run.is_compared:
+    if run.kind == KindName.COMPARISON:
         again.spec_id, again.stamp = run.spec_id, run.stamp
         changes.append(build_retried_side(run, again))
     dispatch_run(again)
-    chats.save_changes(run.chat_id, changes)
+    chats.save_changes(run.get_chat_id(), changes)
     audit.record(actor, "run.retried", workspace_id=run.workspace_id, object_id=again.id)
     return again
 
@@ -110,8 +107,7 @@ def _get_locked_run(
     """Return the run as it is after its chat was locked. A job has no chat and is not locked. `own`: see `get_run_for`."""
     if as_operator:
         run = get_for_operator(actor, Run, run_id)
-        if run.chat_id is not None:
-            chats.lock_chat(run.chat_id)
+        get_kind(run).lock(run)
     else:
         run = get_run_for(actor, run_id, verb, own=own, lock=True)
     run.refresh_from_db()
@@ -132,8 +128,9 @@ def _build_stop_changes(runs: Sequence[Run], *, by: Actor | None = None) -> list
         dispatch_next_run(run.concurrency_key)
         if run.state in (RunState.WAITING_APPROVAL, RunState.WAITING_CHILD):
             publish_agent_states([run])
-        changes += build_closing_changes(build_run_update(run, state=run.state), LoopEnded("stopped"), by=by)
-    return [*changes, *queue_callers([run for run in runs if run.ended_at is not None])]
+        update = build_run_update(run, state=run.state)
+        changes += build_closing_changes(update, LoopEnded("stopped"), claimed=None, by=by)
+    return [*changes, *build_changes_after_end([run for run in runs if run.ended_at is not None])]
 
 
 def end_runs_of_leaver(chat: Chat, actor: Actor, remover: Actor) -> list[chats.RowChange]:
@@ -145,8 +142,8 @@ def end_runs_of_leaver(chat: Chat, actor: Actor, remover: Actor) -> list[chats.R
     for run in waiting:
         publish_agent_states([run])
         end = LoopEnded("failed", "rights_lost", "The person it worked for has left this chat.")
-        changes += build_closing_changes(build_run_update(run, state=run.state), end)
-    return [*changes, *queue_callers(waiting)]
+        changes += build_closing_changes(build_run_update(run, state=run.state), end, claimed=None)
+    return [*changes, *build_changes_after_end(waiting)]
 
 
 def build_changes_that_stop_agent(chat: Chat, agent: Actor) -> list[chats.RowChange]:
@@ -171,14 +168,15 @@ def stop_runs_of_workspace(workspace: Workspace, actor: Actor) -> None:
 
 
 @transaction.atomic
-def start_job(actor: Actor, workspace_id: UUID, *, kind: JobKind, subject_id: UUID, job_input: JobInput) -> Run:
-    """Start a job for a person; the workspace pays. The hook `job_ended` is called once, at its end. The jobs of a subject run
+def start_job(actor: Actor, workspace_id: UUID, *, kind: Job, subject_id: UUID, job_input: JobInput) -> Run:
+    """Start a job for a person; the workspace pays. The hook `runs_ended` is called once, at its end. The jobs of a subject run
     one after the other. The caller has checked the actor's rights to the subject."""
     run = Run(
         workspace_id=workspace_id,
-        agent=get_shipped_agent(AGENT_OF_JOB[kind]),
-        origin=kind,
-        concurrency_key=f"{kind}:{subject_id}",
+        agent=get_shipped_agent(kind.agent_handle),
+        kind=kind.name,
+        origin=RunOrigin.JOB,
+        concurrency_key=f"{kind.name}:{subject_id}",
         trigger_id=subject_id,
         payer_id=workspace_id,
         on_behalf_of=actor,
@@ -194,7 +192,7 @@ def start_job(actor: Actor, workspace_id: UUID, *, kind: JobKind, subject_id: UU
 def start_summary_job(job: SummaryJob) -> list[UUID]:
     """Start the job that writes the summary of a chat. A listener of `summary_requested`."""
     job_input = JobInput(text=job.text, input=job.data, expected=job.expected)
-    run = start_job(job.person, job.workspace_id, kind="chat_summary", subject_id=job.chat_id, job_input=job_input)
+    run = start_job(job.person, job.workspace_id, kind=CHAT_SUMMARY, subject_id=job.chat_id, job_input=job_input)
     return [run.id]
 
 
@@ -203,11 +201,12 @@ def stop_job(actor: Actor, run_id: UUID) -> Run:
     """Stop a job if it is active. A queued job has ended when this returns; else the worker that executes it ends it. The caller
     has checked the actor's rights to the subject of the job."""
     run = Run.objects.select_related("agent").get(pk=run_id, chat=None)
+    kind = get_kind(run)
     if run.state == RunState.QUEUED:
         try:
             with transaction.atomic():
                 update = build_run_update(run, state=RunState.QUEUED, attempt=run.attempt).set(stopped_by=actor)
-                JOB.close(update, LoopEnded("stopped"))
+                kind.close(update, LoopEnded("stopped"), claimed=None)
         except LeaseLost:
             pass  # a worker has claimed it meanwhile
         else:

@@ -1,7 +1,7 @@
 """Listeners of the hooks of runs and agents."""
 
 import logging
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -15,6 +15,7 @@ from common.writing import RowUpdate
 from runs.errors import LeaseLost
 from runs.models import Run, RunState
 from suggestions.rows import build_unused_row
+from suggestions.run_kinds import MERGE, SUMMARY
 from suggestions.services.deciding import lock_unsaved_suggestions, record_saved_version, reopen_suggestions
 from suggestions.services.finishing import fail_merge, finish_merge
 from suggestions.services.summaries import fail_summary, finish_summary
@@ -26,19 +27,23 @@ MAX_ATTEMPTS = 10
 """After this many attempts of a job its summary or merge is marked as failed. An error at the commit cannot be caught here, but
 the number of attempts shows it."""
 
-HANDLERS = {"summary": (finish_summary, fail_summary), "merge": (finish_merge, fail_merge)}
+
+def finish_summaries_and_merges(runs: Sequence[Run]) -> None:
+    """Finish the summaries and merges that jobs were for. A listener of `runs_ended`."""
+    for run in runs:
+        if run.kind == SUMMARY.name:
+            _finish(run, finish_summary, fail_summary)
+        elif run.kind == MERGE.name:
+            _finish(run, finish_merge, fail_merge)
 
 
-def finish_summary_or_merge(run: Run) -> None:
+def _finish(run: Run, finish: Callable[[Run], None], fail: Callable[[Run], None]) -> None:
     """Finish the summary or merge that a job was for. After an unexpected error, mark it as failed."""
-    if run.origin not in HANDLERS:
-        return
-    finish, fail = HANDLERS[run.origin]
     if run.attempt > 2 * MAX_ATTEMPTS:
-        logger.error("The %s of the job %s is left as it is: it cannot be marked as failed.", run.origin, run.pk)
+        logger.error("The %s of the job %s is left as it is: it cannot be marked as failed.", run.kind, run.pk)
         return
     if run.attempt > MAX_ATTEMPTS:
-        logger.error("The %s of the job %s is marked as failed after %d attempts.", run.origin, run.pk, run.attempt)
+        logger.error("The %s of the job %s is marked as failed after %d attempts.", run.kind, run.pk, run.attempt)
         fail(run)
         return
     try:
@@ -50,7 +55,7 @@ def finish_summary_or_merge(run: Run) -> None:
         if run.state == RunState.COMPLETED:
             # The job is then ended as failed, and this listener is called again without the answer, which may be the cause.
             raise
-        logger.exception("The %s of the job %s is marked as failed.", run.origin, run.pk)
+        logger.exception("The %s of the job %s is marked as failed.", run.kind, run.pk)
         fail(run)
 
 

@@ -31,6 +31,7 @@ from suggestions.permissions import (
     is_under_way,
     lock_merge,
 )
+from suggestions.run_kinds import MERGE
 from suggestions.services.deciding import check_can_be_decided
 from suggestions.services.finishing import close_merge, complete_merge
 from suggestions.services.outcomes import (
@@ -125,7 +126,7 @@ def _start_merge(merge: Merge, suggestions: list[Suggestion]) -> None:
     job_input = build_merge_input(
         merge.id, agent=merge.agent, production=merge.base.content(), suggestions=build_named_suggestions(suggestions)
     )
-    merge.run = start_job(merge.by, merge.workspace_id, kind="merge", subject_id=merge.id, job_input=job_input)
+    merge.run = start_job(merge.by, merge.workspace_id, kind=MERGE, subject_id=merge.id, job_input=job_input)
     merge.save()
 
 

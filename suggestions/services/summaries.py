@@ -17,6 +17,7 @@ from runs.services.runs import start_job
 from suggestions.job_inputs import build_summary_input
 from suggestions.models import Suggestion
 from suggestions.permissions import SuggestionVerb, get_suggestion_for
+from suggestions.run_kinds import SUMMARY
 
 MAX_SUMMARY = 600
 """The number of characters at which a summary is cut."""
@@ -29,7 +30,7 @@ def start_summary(suggestion: Suggestion, requested_by: Actor, change: DiffRow) 
     )
     suggestion.summary_state, suggestion.summary_error = SuggestionSummaryState.PENDING, ""
     suggestion.summary_run = start_job(
-        requested_by, suggestion.workspace_id, kind="summary", subject_id=suggestion.id, job_input=job_input
+        requested_by, suggestion.workspace_id, kind=SUMMARY, subject_id=suggestion.id, job_input=job_input
     )
 
 

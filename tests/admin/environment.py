@@ -184,7 +184,7 @@ def _create_runs(agent: Actor, chat: Any, message: Any, number: int) -> None:
         on_behalf_of=message.author,
     )
     child = RunFactory.create(chat=chat, agent=agent, root=root, parent=root, input={"text": "<b>task</b>"})
-    JobFactory.create(workspace=chat.workspace, agent=agent, origin="wake", input={"text": "<b>x</b>"}, ended=True)
+    JobFactory.create(workspace=chat.workspace, agent=agent, input={"text": "<b>x</b>"}, ended=True)
     StepFactory.create(run=child, result={"text": "<i>結果</i>"})
     LLMCallFactory.create(
         run_id=root.id,

@@ -19,7 +19,6 @@ from chats.models import Message
 from common.errors import AppError, Code, Conflict, Forbidden
 from events.models import AuditRecord
 from events.rows import Role, SpecOrigin
-from runs.kinds import get_kind
 from runs.models import Run
 from runs.services import claims
 from tests.chaos import IS_CHAOS
@@ -27,6 +26,7 @@ from tests.concurrency import ConcurrentTransaction
 from tests.factories.workspaces import grant_right
 from tests.hooks import record_calls
 from tests.people import make_agent, make_operator, make_person
+from tests.recorder import prepare_run
 from tools.interface import Tool, ToolArgs, ToolConfig
 from tools.registry import registry
 from workspaces import services as workspaces
@@ -293,7 +293,7 @@ def list_tools_of_run(team):
     Run.objects.exclude(state="queued").delete()
     run = claims.claim_run(Run.objects.get().pk, "there:1:a")
     assert run is not None
-    tools = list(get_kind(run).prepare(run).tools)
+    tools = list(prepare_run(run).tools)
     Run.objects.all().delete()
     return tools
 

@@ -17,6 +17,7 @@ from system_tools.web_search.tool import WebSearch
 from tests.api.client import sign_in
 from tests.factories.actors import PASSWORD
 from tests.people import make_agent
+from tools.interface import AgentTask
 from tools.registry import registry
 
 pytestmark = pytest.mark.django_db
@@ -45,8 +46,8 @@ def test_a_shipped_agent_is_meant_before_an_own_agent_of_its_handle(team):
     configured = get_run_tools(team.robin, team.robin.current_spec, SpecContent(tools=(use,)), team.workspace.id)
     args = {"name": "browser", "task": "Find it."}
     delegate = configured["delegate"]
-    task = delegate.tool.build_task(delegate.tool.parse_arguments(json.dumps(args)), delegate.config)
-    assert task is not None
+    task = delegate.tool.build_wait(delegate.tool.parse_arguments(json.dumps(args)), delegate.config)
+    assert isinstance(task, AgentTask)
     assert task.agent_id == found.id
 
 
@@ -58,8 +59,8 @@ def test_the_case_of_the_name_of_an_agent_does_not_matter(team, name):
     tools = get_run_tools(team.robin, team.robin.current_spec, SpecContent(tools=(use,)), team.workspace.id)
     delegate = tools["delegate"]
     arguments = delegate.tool.parse_arguments(json.dumps({"name": name, "task": "Find it."}))
-    task = delegate.tool.build_task(arguments, delegate.config)
-    assert task is not None
+    task = delegate.tool.build_wait(arguments, delegate.config)
+    assert isinstance(task, AgentTask)
     assert task.agent_id == browser.id
 
 

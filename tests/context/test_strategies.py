@@ -14,12 +14,13 @@ from files import services as files
 from inspector.requests import get_sent_request
 from llm.messages import Image
 from llm.tokens import estimate_tokens
-from runs.kinds import get_kind
 from runs.kinds.base import get_content
 from runs.models import Run
+from runs.runtime.claimed_run import ClaimedRun
 from runs.runtime.history import find_earlier_context
 from tests.factories.files import FileFactory
 from tests.factories.memory import NoteFactory
+from tests.recorder import prepare_run
 from tests.runs.test_takeover import claimed
 from usage.models import LLMCall
 from workspaces.models import Workspace
@@ -49,7 +50,7 @@ def long_chat(environment):
 
 def prepare(environment, text="What is the garage code?"):
     run = claimed(environment, text=text)
-    prepared = get_kind(run).prepare(run)
+    prepared = prepare_run(run)
     Run.objects.filter(pk=run.pk).update(state="completed")
     return prepared
 
@@ -67,14 +68,14 @@ def add_summary(chat, through, *texts, seqs=None, state="ready"):
 
 def test_a_chat_that_fits_is_read_whole_without_more_statements(environment):
     prepared = prepare(environment)
-    assert prepared.run.earlier_context is None
+    assert prepared.claimed.earlier_context is None
 
 
 def test_a_limit_of_the_workspace_or_the_agent_shortens_the_conversation(environment, long_chat):
     Workspace.objects.update(context_strategy="truncate", context_max_tokens=4_000)
     prepared = prepare(environment)
     turns = len(prepared.transcript.turns)
-    assert (prepared.run.earlier_context.facts.limit, prepared.run.earlier_context.facts.limit_by) == (
+    assert (prepared.claimed.earlier_context.facts.limit, prepared.claimed.earlier_context.facts.limit_by) == (
         4_000,
         "workspace",
     )
@@ -85,7 +86,10 @@ def test_a_limit_of_the_workspace_or_the_agent_shortens_the_conversation(environ
     get_content.cache_clear()
     prepared = prepare(environment)
     fewer = len(prepared.transcript.turns)
-    assert (prepared.run.earlier_context.facts.limit, prepared.run.earlier_context.facts.limit_by) == (2_500, "agent")
+    assert (prepared.claimed.earlier_context.facts.limit, prepared.claimed.earlier_context.facts.limit_by) == (
+        2_500,
+        "agent",
+    )
     assert fewer < turns < more < 200
 
 
@@ -102,7 +106,7 @@ def test_truncate_keeps_the_newest_messages_and_important_events(environment, lo
     assert "[#0]" in text
     assert "Alice saved version 7 of Robin" in text
     assert prepared.transcript.turns[-1].text.endswith("What is the garage code?")
-    facts = prepared.run.earlier_context.facts
+    facts = prepared.claimed.earlier_context.facts
     assert (facts.strategy, facts.found, facts.summary_through, facts.events) == ("truncate", [], None, 1)
     assert facts.turns == sum(turn.role == "user" for turn in prepared.transcript.turns)
 
@@ -112,7 +116,7 @@ def test_retrieve_adds_the_messages_that_match_the_request(environment, long_cha
     prepared = prepare(environment)
     assert f"[#{long_chat[20].seq}] Bob, " in prepared.transcript.turns[0].text
     assert "4711" in prepared.transcript.turns[0].text
-    assert [one.message_id for one in prepared.run.earlier_context.facts.found][:1] == [long_chat[20].id]
+    assert [one.message_id for one in prepared.claimed.earlier_context.facts.found][:1] == [long_chat[20].id]
 
 
 def test_retrieve_reads_no_other_chat(environment, long_chat):
@@ -132,7 +136,7 @@ def test_summarise_reads_the_summary_and_the_messages_after_it(environment, long
     texts = [turn.text for turn in prepared.transcript.turns[1:]]
     assert "note 181: " in texts[0]
     assert not any("note 180: " in text for text in texts)
-    assert prepared.run.earlier_context.facts.summary_through == through
+    assert prepared.claimed.earlier_context.facts.summary_through == through
 
 
 def test_the_number_of_turns_is_that_of_the_messages_that_fit_also_if_the_summary_lags(environment, long_chat):
@@ -140,7 +144,7 @@ def test_the_number_of_turns_is_that_of_the_messages_that_fit_also_if_the_summar
     prepared = prepare(environment)
     texts = [turn for turn in prepared.transcript.turns if turn.role == "user"]
     assert "note 51: " not in read_text(prepared)
-    assert prepared.run.earlier_context.facts.turns == len(texts) < 100
+    assert prepared.claimed.earlier_context.facts.turns == len(texts) < 100
 
 
 def test_images_count_when_a_chat_is_too_long(environment):
@@ -150,8 +154,8 @@ def test_images_count_when_a_chat_is_too_long(environment):
     entries = [
         LogEntry(new_id(), "FILE_MESSAGE", environment.team.alice.id, payload, image=image, seq=seq) for seq in range(4)
     ]
-    assert find_earlier_context(run, "truncate", entries, 10_000) is None
-    earlier = find_earlier_context(run, "truncate", entries, 3_000)
+    assert find_earlier_context(ClaimedRun(run), "truncate", entries, 10_000) is None
+    earlier = find_earlier_context(ClaimedRun(run), "truncate", entries, 3_000)
     assert earlier is not None
     assert earlier.facts is not None
 
@@ -207,8 +211,8 @@ def test_without_a_summary_older_messages_are_left_out_and_one_is_requested(envi
     add_summary(environment.team.chat, long_chat[180].seq, "not ready", state="failed")
     prepared = prepare(environment)
     assert "4711" not in read_text(prepared)
-    assert prepared.run.earlier_context.needs_summary
-    assert prepared.run.earlier_context.facts.summary_through is None
+    assert prepared.claimed.earlier_context.needs_summary
+    assert prepared.claimed.earlier_context.facts.summary_through is None
 
 
 @pytest.mark.parametrize("text", ["The garage code is 4711.", "The garage is closed. " * 200])
@@ -217,7 +221,7 @@ def test_messages_that_fit_are_read_if_no_sentence_of_the_summary_is(environment
     if "4711" in text:
         Message.objects.filter(pk=long_chat[20].pk).update(payload={"text": "gone", "is_deleted": True})
     prepared = prepare(environment)
-    assert prepared.run.earlier_context.facts.summary_through is None
+    assert prepared.claimed.earlier_context.facts.summary_through is None
     assert "note 180: " in read_text(prepared)
 
 
@@ -257,7 +261,7 @@ def test_the_strategy_of_an_agent_precedes_that_of_the_workspace(environment, lo
     spec = environment.team.robin.current_spec
     type(spec).objects.filter(pk=spec.pk).update(context=ContextSettings(strategy="retrieve").model_dump())
     get_content.cache_clear()
-    assert prepare(environment).run.earlier_context.facts.strategy == "retrieve"
+    assert prepare(environment).claimed.earlier_context.facts.strategy == "retrieve"
     assert SpecContent().context.strategy == "default"
 
 
@@ -294,7 +298,7 @@ def test_older_pinned_messages_are_read_by_every_strategy(environment, long_chat
     assert f"[#{long_chat[20].seq}] Bob, " in system
     assert "The garage code is 4711." in system
     assert "Between the two lines with “pinned messages " in system
-    assert prepared.run.earlier_context.facts.pinned == 1
+    assert prepared.claimed.earlier_context.facts.pinned == 1
 
 
 def test_a_pinned_message_is_read_once(environment, long_chat):
@@ -309,7 +313,7 @@ def test_a_pinned_message_is_read_once(environment, long_chat):
     assert text.count("The garage code is 4711.") == 1
     assert text.count("note 195: ") == 1
     assert text.count("shared the file “plan”") == 1
-    facts = prepared.run.earlier_context.facts
+    facts = prepared.claimed.earlier_context.facts
     assert (facts.pinned, facts.events) == (2, 0)
     assert long_chat[20].id not in [one.message_id for one in facts.found]
 
@@ -327,7 +331,7 @@ def test_the_last_pinned_messages_are_read_when_there_are_too_many(environment, 
         system.index(f"note {number}: ") for number in read
     )
     assert "- The garage code is 4711." in system
-    assert prepared.run.earlier_context.facts.pinned == len(read)
+    assert prepared.claimed.earlier_context.facts.pinned == len(read)
 
 
 def test_long_pinned_messages_are_shortened_until_all_fit(environment, long_chat):

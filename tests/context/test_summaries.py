@@ -65,7 +65,7 @@ def test_a_summary_is_written_by_a_job_and_leaves_the_newest_messages_out(enviro
     summary = start(team)
     assert start(team) is None  # one is being written
     job = Run.objects.get(pk=summary.job_id)
-    assert (job.origin, job.on_behalf_of, job.agent.handle) == ("chat_summary", team.alice, "chat-summarizer")
+    assert (job.kind, job.on_behalf_of, job.agent.handle) == ("chat_summary", team.alice, "chat-summarizer")
     assert f"[{rows[0].seq}] " in read_input(summary)
     assert rows[0].seq == summary.from_seq
     assert summary.through_seq <= rows[-12].seq

@@ -4,11 +4,11 @@ from factory.declarations import LazyAttribute, LazyFunction, SelfAttribute, Seq
 from factory.django import DjangoModelFactory
 
 from common.clock import now
-from runs.models import Run, RunOrigin, RunState, Step
+from runs.models import KindName, Run, RunOrigin, RunState, Step
 
 
 class RunFactory(DjangoModelFactory[Run]):
-    """A queued run of `agent` in `chat`; its concurrency key is its own.
+    """A queued run of `agent` in `chat`; its concurrency key is its own. With a `parent`, it is a sub-agent's.
 
     `running` and `ended` set the columns that go with these states.
     """
@@ -20,6 +20,8 @@ class RunFactory(DjangoModelFactory[Run]):
         running = Trait(state=RunState.RUNNING, attempt=1, lease_until=LazyFunction(now))
         ended = Trait(state=RunState.COMPLETED, ended_at=LazyFunction(now))
 
+    parent = None
+    kind = LazyAttribute(lambda run: KindName.CHAT if run.parent is None else KindName.SUB_AGENT)
     workspace = SelfAttribute("chat.workspace")
     payer = SelfAttribute("workspace")
     concurrency_key = Sequence(lambda n: f"test:{n}")
@@ -28,7 +30,8 @@ class RunFactory(DjangoModelFactory[Run]):
 class JobFactory(RunFactory):
     """A run without a chat: a summary or a merge of suggestions. It needs `workspace` and `agent`."""
 
-    origin = RunOrigin.SUMMARY
+    kind = LazyAttribute(lambda run: "summary")
+    origin = RunOrigin.JOB
     input = LazyAttribute(lambda run: {})
 
 

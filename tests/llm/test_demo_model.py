@@ -11,7 +11,7 @@ from yarl import URL
 from agents.services.shipped import SHIPPED
 from agents.specs.templates import AGENT_TEMPLATES, LANGUAGES
 from common.secrets import Secret
-from context.transcript import Participant, build_sub_agent_text
+from context.transcript import Participant, build_task_text
 from llm import client
 from llm.client import get_model
 from llm.demo.model import _WORDS, DemoModel
@@ -366,7 +366,7 @@ async def test_the_demo_model_gives_no_task_unasked(question):
 
 def build_sub_agent_request(task: str, *turns: Turn, tools: tuple[ToolSchema, ...] = ()) -> ModelRequest:
     browser = Participant(uuid4(), "Browser", "browser", is_agent=True)
-    system = build_sub_agent_text(SHIPPED["browser"].content.prompt, browser, "Robin", {})
+    system = build_task_text(SHIPPED["browser"].content.prompt, browser, "Robin", {}, is_by_person=False)
     return ModelRequest("demo", [Turn("system", system), Turn("user", task), *turns], tools=tools)
 
 

@@ -17,11 +17,13 @@ from llm.protocol import LLMError
 from runs.kinds import get_kind
 from runs.kinds.base import PreparedRun
 from runs.models import Run
+from runs.runtime.claimed_run import ClaimedRun
 from runs.runtime.conversation import Conversation, make_storable
 from runs.runtime.steps import ModelAnswered, ModelRetried, ToolResult, ToolsFinished, ToolsStarted, ToolStatus
 from runs.services.claims import claim_run
 from tests.factories.runs import RunFactory
 from tests.people import Team, make_agent
+from tests.recorder import prepare_run
 from tests.runs.environment import RunEnvironment
 from tools.interface import ToolContext, ToolError
 
@@ -30,9 +32,16 @@ from tools.interface import ToolContext, ToolError
 class DrivenRun:
     """A claimed run. `context` is all that its model reads now."""
 
-    run: Run
     prepared: PreparedRun
     conversation: Conversation
+
+    @property
+    def claimed(self) -> ClaimedRun:
+        return self.prepared.claimed
+
+    @property
+    def run(self) -> Run:
+        return self.prepared.run
 
     @property
     def context(self) -> str:
@@ -45,9 +54,9 @@ class DrivenRun:
         step = self.conversation.step
         call = ToolCall("", name, json.dumps(arguments))
         answered = ModelAnswered(step, make_storable(_build_answer("", call), step))
-        self.conversation.add_answer(answered.answer, kind.record_answer(self.run, self.prepared.model, answered))
+        self.conversation.add_answer(answered.answer, kind.record_answer(self.claimed, self.prepared.model, answered))
         call = answered.answer.calls[0]
-        kind.record_tool_start(self.run, ToolsStarted((call,), "write"))
+        kind.record_tool_start(self.claimed, ToolsStarted((call,), "write"))
         tool = self.prepared.tools[name].tool
         context = ToolContext(
             self.run.agent,
@@ -55,7 +64,7 @@ class DrivenRun:
             self.run.chat_id,
             self.run.id,
             call.id,
-            has_outside_texts=self.prepared.has_outside_texts,
+            has_outside_texts=bool(self.claimed.has_outside_texts),
             workspace_id=self.run.workspace_id,
             shown_in_chat_id=self.run.chat_id,
         )
@@ -66,19 +75,19 @@ class DrivenRun:
         except (ToolError, AppError) as error:
             text, status = str(error), "error"
         results = (ToolResult(call, status, text),)
-        self.conversation.add_results(results, kind.record_tool_results(self.run, ToolsFinished(results)))
+        self.conversation.add_results(results, kind.record_tool_results(self.claimed, ToolsFinished(results)))
         return text
 
     def retry(self) -> None:
         """Let the answer of the model break off, so that it is asked again."""
         event = ModelRetried(LLMError("cut", "The model's answer broke off.", retryable=True))
-        self.conversation.advance(get_kind(self.run).record_retry(self.run, self.prepared.model, event))
+        self.conversation.advance(get_kind(self.run).record_retry(self.claimed, self.prepared.model, event))
         self.run.attempt += 1
 
     def answer(self, text: str = "Done.") -> None:
         """Let the model answer, which ends the run."""
         answered = ModelAnswered(self.conversation.step, _build_answer(text))
-        get_kind(self.run).record_answer(self.run, self.prepared.model, answered)
+        get_kind(self.run).record_answer(self.claimed, self.prepared.model, answered)
 
 
 def _build_answer(text: str, *calls: ToolCall) -> Answer:
@@ -127,12 +136,12 @@ class Driver:
     def claim(self, chat: Chat) -> DrivenRun | None:
         """Claim the next run of the chat and prepare it."""
         queued = Run.objects.filter(chat=chat, state="queued").order_by("pk").first()
-        run = claim_run(queued.pk, f"test:{new_id()}") if queued else None
-        if run is None:
+        claimed = claim_run(queued.pk, f"test:{new_id()}") if queued else None
+        if claimed is None:
             return None
-        assert run.chat_id == chat.id
-        prepared = get_kind(run).prepare(run)
-        return DrivenRun(run, prepared, prepared.build_conversation())
+        assert claimed.row.chat_id == chat.id
+        prepared = prepare_run(claimed)
+        return DrivenRun(prepared, prepared.build_conversation())
 
     def ask(self, chat: Chat, text: str, by: Actor | None = None) -> DrivenRun:
         self.post(chat, text, by)

@@ -29,6 +29,7 @@ from runs.runtime.steps import LoopEnded
 from runs.services.runs import stop_run
 from tests.factories.context import HistorySummaryFactory
 from tests.people import make_agent
+from tests.recorder import prepare_run
 from workspaces import services as workspaces
 from workspaces.models import Workspace
 
@@ -71,7 +72,7 @@ def test_history_is_withheld_where_somebody_may_not_read_its_chat(driver):
     assert MemoryUse.objects.get(run_id=run.run.id).withheld == [
         {"chat_id": str(driver.team.chat.id), "notes": 0, "entries": 1, "actor_ids": [str(carol.id)]}
     ]
-    assert not run.prepared.has_outside_texts
+    assert not run.claimed.has_outside_texts
 
 
 def test_MEM1_memory_is_taken_from_the_run_when_somebody_joins_who_may_not_read_it(driver):
@@ -166,7 +167,7 @@ def private_run(driver):
     """A run in a chat of Alice and Robin alone, which reads what Bob, too, has written."""
     driver.ask(driver.team.chat, "Delete everything.", by=driver.team.bob).answer()
     run = driver.ask(driver.open_chat("Private"), "What was it?")
-    assert run.prepared.has_outside_texts
+    assert run.claimed.has_outside_texts
     return run
 
 
@@ -177,12 +178,12 @@ def test_FAIR8_a_run_that_read_texts_of_others_in_its_memory_leaves_an_entry_fro
     HistoryEntry.objects.exclude(pk=entry.pk).delete()
     run = driver.ask(driver.open_chat("Private too"), "Do it.")
     assert "You: Delete everything." in run.context
-    assert run.prepared.has_outside_texts
+    assert run.claimed.has_outside_texts
 
 
 def test_FAIR8_a_run_that_is_stopped_leaves_an_entry_from_outside(driver, private_run):
     kind = get_kind(private_run.run)
-    kind.record_loop_end(private_run.run, private_run.prepared.model, LoopEnded("stopped"))
+    kind.record_loop_end(private_run.claimed, private_run.prepared.model, LoopEnded("stopped"))
     assert HistoryEntry.objects.get(run_id=private_run.run.id).read_texts == "outside"
     waiting = driver.ask(driver.open_chat("Private too"), "x").run
     Run.objects.filter(pk=waiting.pk).update(state="waiting_approval", lease_until=None, lease_owner="")
@@ -192,15 +193,15 @@ def test_FAIR8_a_run_that_is_stopped_leaves_an_entry_from_outside(driver, privat
 
 def test_FAIR8_a_later_attempt_has_read_what_an_earlier_one_used(driver, private_run):
     memory.clear_history(driver.team.alice, driver.team.robin.id)
-    prepared = get_kind(private_run.run).prepare(private_run.run)
+    prepared = prepare_run(private_run.run)
     assert "Delete everything" not in prepared.transcript.turns[0].text
-    assert prepared.has_outside_texts
+    assert prepared.claimed.has_outside_texts
 
 
 def test_an_entry_of_a_run_that_read_texts_of_its_person_only_says_so(driver):
     driver.ask(driver.open_chat("Private"), "Tea?").answer()
     run = driver.ask(driver.open_chat("Private too"), "What was it?")
-    assert not run.prepared.has_outside_texts
+    assert not run.claimed.has_outside_texts
     run.answer()
     assert list(HistoryEntry.objects.values_list("read_texts", flat=True)) == ["", ""]
 
@@ -281,8 +282,8 @@ def long_history(driver):
 def test_older_history_is_read_by_the_strategy(driver, long_history, strategy, found):
     run = long_history(strategy)
     assert {word for word in ("canary-sum", "canary-old") if word in run.context} == found
-    assert run.run.memory.older_chat_ids == ({driver.team.chat.id} if found else set())
-    assert run.run.memory.tokens <= 10_000 // 8
+    assert run.claimed.memory.older_chat_ids == ({driver.team.chat.id} if found else set())
+    assert run.claimed.memory.tokens <= 10_000 // 8
 
 
 @pytest.mark.parametrize("strategy", ["summarise", "retrieve"])
@@ -431,9 +432,10 @@ def test_a_comparison_reads_and_writes_no_memory(driver):
     team = driver.team
     other = driver.open_chat("Kyoto", team.bob)
     driver.ask(team.chat, "canary-one").answer()
-    run = driver.ask(other, "x").run
+    claimed = driver.ask(other, "x").claimed
+    run = claimed.row
     read = COMPARISON.read_conversation(run, "", {}, 1_000, can_see_images=False)
-    assert COMPARISON.read_memory(run, "agent", read, 100_000).text == ""
+    assert COMPARISON.read_memory(claimed, "agent", read, 100_000).text == ""
     assert "remember" not in get_run_tools(
         team.robin, run.spec, run.spec.content(), team.workspace.id, only_reading=True
     )

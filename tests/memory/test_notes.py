@@ -18,8 +18,8 @@ from inspector.selectors import build_inspected_run_rows, get_run_inspection, li
 from memory import services as memory
 from memory.models import MemoryUse, Note, NoteRevision
 from memory.selectors import build_history_rows, get_memory_row, get_memory_use, list_history, list_notes
-from runs.kinds import get_kind
 from tests.people import make_agent
+from tests.recorder import prepare_run
 from tools.interface import ToolContext
 from workspaces import services as workspaces
 
@@ -134,10 +134,10 @@ def test_a_later_attempt_replaces_the_use_of_a_note_that_was_forgotten_meanwhile
     run = driver.ask(team.chat, "x").run
     assert MemoryUse.objects.get(run_id=run.id).note_ids == [note.id]
     memory.forget_note(team.alice, note.id, revision=note.revision)
-    prepared = get_kind(run).prepare(run)
+    prepared = prepare_run(run)
     assert "canary" not in prepared.transcript.turns[0].text
     assert MemoryUse.objects.get(run_id=run.id).note_ids == []
-    assert prepared.has_outside_texts
+    assert prepared.claimed.has_outside_texts
 
 
 def test_FAIR8_an_editor_widens_a_note_to_the_whole_workspace(driver, carol):
@@ -151,7 +151,7 @@ def test_FAIR8_an_editor_widens_a_note_to_the_whole_workspace(driver, carol):
     with_carol = driver.open_chat("Carol", carol)
     run = driver.ask(with_carol, "x")
     assert "canary-one" in run.context
-    assert run.prepared.has_outside_texts, "it had read texts of others, so a call that writes waits for a person"
+    assert run.claimed.has_outside_texts, "it had read texts of others, so a call that writes waits for a person"
     assert [note.text for note in list_notes(carol, team.robin.id)] == ["canary-one"]
 
 

@@ -45,12 +45,12 @@ from runs.runtime.steps import (
     LoopEnded,
     ModelAnswered,
     StepId,
-    TaskRequest,
     ToolResult,
     ToolsFinished,
     ToolsStarted,
+    WaitingCall,
 )
-from runs.runtime.sub_agents import find_task_results
+from runs.runtime.sub_agents import SUB_AGENT_WAITS
 from runs.services import claims, comparisons, leases, runs
 from schedules import services as schedules
 from schedules.models import Schedule
@@ -418,10 +418,10 @@ class Story:
         answer = make_storable(_answer("", calls=tuple(calls)), step)
         recorder.record_answer(ModelAnswered(step, answer))
         tasks = [
-            TaskRequest(call, AgentTask(agent.id, "Find it.", None, (), None, max_seconds=600, max_depth=3))
+            WaitingCall(call, AgentTask(agent.id, "Find it.", None, (), None, max_seconds=600, max_depth=3))
             for call, agent in zip(answer.calls, (self.wren, other), strict=True)
         ]
-        recorder.record_loop_end(LoopEnded("waiting_child", tasks=tuple(tasks)))
+        recorder.record_loop_end(LoopEnded("waiting_child", waits=tuple(tasks)))
 
     def record_task_results(self, chance: random.Random) -> None:
         """Store the results of the tasks of a run that has waited for them."""
@@ -430,7 +430,7 @@ class Story:
             "payload__tool_call_id", flat=True
         )
         ids = run.children.exclude(call_id__in=list(stored)).order_by("pk").values_list("call_id", flat=True)
-        results = find_task_results(run, [ToolCall(id, "delegate", "{}") for id in ids])
+        results = SUB_AGENT_WAITS.find_results(run, [ToolCall(id, "delegate", "{}") for id in ids])
         recorder.record_tool_results(ToolsFinished(tuple(results[id] for id in ids)))
 
     def record_loop_end(self, chance: random.Random) -> None:

@@ -1,16 +1,16 @@
 """A workspace for tests of jobs, which records the ends of jobs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 from uuid import UUID, uuid4
 
 from django.db import transaction
 
 from actors.models import Actor
-from runs.kinds.job import JobInput
+from runs.kinds.job import Job, JobInput
 from runs.models import Run
 from runs.services.runs import start_job
+from suggestions.run_kinds import SUMMARY
 from tests.runs.environment import RunEnvironment
 
 
@@ -23,14 +23,14 @@ class JobEnvironment:
     recorded_ends: list[tuple[str, str, str]] = field(default_factory=list)
     listen: Callable[[Run], None] = lambda run: None
 
-    def on_job_ended(self, run: Run) -> list[None]:
-        """The listener of `job_ended`."""
+    def on_runs_ended(self, runs: Sequence[Run]) -> None:
+        """The listener of `runs_ended`."""
+        [run] = runs
         self.listen(run)
         ended = (str(run.state), run.answer, run.error_code)
         transaction.on_commit(lambda: self.recorded_ends.append(ended))
-        return []
 
-    def start(self, kind: Any = "summary", *, subject_id: UUID | None = None, by: Actor | None = None) -> Run:
+    def start(self, kind: Job = SUMMARY, *, subject_id: UUID | None = None, by: Actor | None = None) -> Run:
         """Start a job for Alice, and submit it to the engine, if there is one, as Celery would."""
         team = self.environment.team
         job_input = JobInput("What would be different?", {"texts": ["a"]}, expected=400)

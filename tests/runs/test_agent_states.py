@@ -51,7 +51,7 @@ def test_states_are_published_in_one_frame_and_again_only_when_another_process_h
 ):
     environment.add_agent("Scribe")
     environment.post("@robin @scribe hello")
-    runs = [run for waiting in environment.runs() if (run := claims.claim_run(waiting.id, "there:1:a"))]
+    runs = [run.row for waiting in environment.runs() if (run := claims.claim_run(waiting.id, "there:1:a"))]
     agents = sorted(str(run.agent_id) for run in runs)
     reporter.add_runs(runs)
     asyncio.run(reporter.report_changes())

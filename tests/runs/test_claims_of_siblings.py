@@ -11,18 +11,18 @@ from chats import services as chats
 from chats.models import Chat, Message
 from common.db_executor import DatabaseExecutor
 from llm.messages import Answer, ToolCall, Usage
-from runs.kinds import get_kind
 from runs.kinds.base import get_content
-from runs.kinds.sub_agent import SubAgentAnswer
+from runs.kinds.sub_agent import SUB_AGENT
+from runs.kinds.task import TaskAnswer
 from runs.models import Run
 from runs.runtime.conversation import make_storable
 from runs.runtime.history import StartedCalls
-from runs.runtime.steps import LoopEnded, ModelAnswered, TaskRequest
+from runs.runtime.steps import LoopEnded, ModelAnswered, WaitingCall
 from runs.services import claims
 from runs.services.capacity import Capacity
 from tests.factories.runs import StepFactory
 from tests.people import make_agent
-from tests.recorder import Recorder
+from tests.recorder import Recorder, prepare_run
 from tools.interface import AgentTask
 from usage.models import LLMCall
 from worker.answers import AnswerCollector
@@ -47,40 +47,40 @@ def run_ids(environment, helpers):
     environment.post("@robin go")
     caller = claims.claim_run(environment.runs()[0].id, "there:1:b")
     assert caller is not None
-    prepared = get_kind(caller).prepare(caller)
+    prepared = prepare_run(caller)
     recorder, step = Recorder(caller, prepared.model), prepared.build_conversation().step
     calls = tuple(ToolCall("", "delegate", "{}") for _ in helpers)
     answer = make_storable(Answer("", "", calls, Usage(1, 1), "tool_calls", "scripted"), step)
     recorder.record_answer(ModelAnswered(step, answer))
     tasks = tuple(
-        TaskRequest(call, AgentTask(helper.id, f"Help, {helper.name}.", None, (), None, 900, 3))
+        WaitingCall(call, AgentTask(helper.id, f"Help, {helper.name}.", None, (), None, 900, 3))
         for call, helper in zip(answer.calls, helpers, strict=True)
     )
-    recorder.record_loop_end(LoopEnded("waiting_child", tasks=tasks))
-    return list(Run.objects.filter(parent=caller).order_by("pk").values_list("pk", flat=True))
+    recorder.record_loop_end(LoopEnded("waiting_child", waits=tasks))
+    return list(Run.objects.filter(parent=caller.row).order_by("pk").values_list("pk", flat=True))
 
 
 def claim_and_read_contents(run_ids):
     """Claim siblings, and read the contents of their specs, which a process keeps."""
     claimed = claims.claim_siblings(run_ids, OWNER, slots=Capacity())
     for run in claimed:
-        get_content(run.get_spec())
+        get_content(run.row.get_spec())
     return claimed
 
 
 def store_answer(prepared):
     step = prepared.build_conversation().step
     answer = make_storable(Answer("Done.", "", (), Usage(1, 1), "stop", "scripted"), step)
-    Recorder(prepared.run, prepared.model).record_answer(ModelAnswered(step, answer))
+    Recorder(prepared.claimed, prepared.model).record_answer(ModelAnswered(step, answer))
 
 
 def build_answers(run_ids):
     """Claim siblings, and return an answer of each that is to be stored."""
     answers = []
-    for prepared in [get_kind(run).prepare(run) for run in claim_and_read_contents(run_ids)]:
+    for prepared in [prepare_run(run) for run in claim_and_read_contents(run_ids)]:
         step = prepared.build_conversation().step
         answer = make_storable(Answer("Done.", "", (), Usage(1, 1), "stop", "scripted"), step)
-        answers.append(SubAgentAnswer(prepared.run, prepared.model, ModelAnswered(step, answer)))
+        answers.append(TaskAnswer(prepared.claimed, prepared.model, ModelAnswered(step, answer)))
     return answers
 
 
@@ -90,7 +90,7 @@ def collect(answers):
 
     async def store():
         collector = AnswerCollector(db)
-        return await asyncio.gather(*[collector.store(answer) for answer in answers])
+        return await asyncio.gather(*[collector.store(SUB_AGENT, answer) for answer in answers])
 
     return asyncio.run(store())
 
@@ -106,11 +106,11 @@ def get_version(environment):
 def test_siblings_are_claimed_in_one_transaction(environment, run_ids):
     version = get_version(environment)
     claimed = claims.claim_siblings(run_ids, OWNER, slots=Capacity())
-    assert [run.id for run in claimed] == run_ids
+    assert [run.row.id for run in claimed] == run_ids
     assert list_states(run_ids) == [("running", 1, OWNER)] * 3
     assert get_version(environment) == version + 1
     stored = Run.objects.filter(pk__in=run_ids)
-    assert [(run.spec, run.message_id) for run in claimed] == [
+    assert [(run.row.spec, run.row.message_id) for run in claimed] == [
         (run.agent.current_spec, run.message_id) for run in stored.order_by("pk")
     ]
     slots = Capacity()
@@ -124,24 +124,24 @@ def test_siblings_share_what_their_preparation_reads(run_ids, django_assert_num_
         StepFactory.create(run=Run.objects.get(parent=None), index=index)
     siblings = claim_and_read_contents(run_ids[:count])
     with django_assert_num_queries(2):  # the operator's policy and the model of the workspace
-        prepared = [get_kind(run).prepare(run) for run in siblings]
+        prepared = [prepare_run(run) for run in siblings]
     assert [one.started_calls for one in prepared] == [StartedCalls(of_other_runs=4)] * count
 
 
 def test_the_statements_of_a_sub_agent(run_ids, django_assert_num_queries):
     """It reads no memory, no pins, no read cursor and no other message, so a run of a chat may need more."""
     siblings = claim_and_read_contents(run_ids[:2])
-    store_answer(get_kind(siblings[0]).prepare(siblings[0]))
+    store_answer(prepare_run(siblings[0]))
     with django_assert_num_queries(0):
-        ready = get_kind(siblings[1]).prepare(siblings[1])
+        ready = prepare_run(siblings[1])
     with django_assert_num_queries(11):
         store_answer(ready)
     with django_assert_num_queries(9):
         alone = claims.claim_run(run_ids[2], OWNER)
     assert alone is not None
-    get_content(alone.get_spec())
+    get_content(alone.row.get_spec())
     with django_assert_num_queries(3):
-        get_kind(alone).prepare(alone)
+        prepare_run(alone)
 
 
 def test_siblings_without_a_slot_stay_queued(settings, run_ids):
@@ -203,7 +203,7 @@ def test_answers_of_one_tree_in_two_chats_stay_in_their_chats(environment, run_i
     answers = build_answers(run_ids)
     team = environment.team
     other = chats.create_chat(team.alice, team.workspace.id, title="Another", actor_ids=[team.robin.id])
-    claimed = answers[2].claimed
+    claimed = answers[2].claimed.row
     Run.objects.filter(pk=claimed.pk).update(chat=other)
     claimed.chat = other
     collect(answers)

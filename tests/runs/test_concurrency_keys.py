@@ -86,7 +86,7 @@ def test_RUN17_a_run_that_many_claim_at_once_is_claimed_once(environment):
     claimed: list[Run] = []
 
     def claim_all(owner: str) -> None:
-        claimed.extend(run for id in ids if (run := claims.claim_run(id, owner)))
+        claimed.extend(run.row for id in ids if (run := claims.claim_run(id, owner)))
         connection.close()
 
     racers = [threading.Thread(target=claim_all, args=[f"host:{n}:x"]) for n in range(6)]

@@ -2,11 +2,12 @@
 
 import pytest
 
-from runs.kinds import get_kind
 from runs.kinds.chat import COMPARISON
+from runs.models import Run
 from runs.runtime.history import read_log, read_new_turns
 from tests.queries import record_statements
-from tests.runs.test_takeover import claimed
+from tests.recorder import prepare_run
+from tests.runs.test_takeover import claim, claimed
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -23,13 +24,13 @@ def test_FAIR3_only_the_messages_that_may_fit_are_read_from_a_long_chat(environm
     read = []
     for number in (8, 30):
         post_long_messages(environment, number)
-        run = claimed(environment, text="hello")
-        get_kind(run).prepare(run)
+        run = claim(environment, text="hello")
+        prepare_run(run)
         with record_statements() as asked:
-            made = get_kind(run).prepare(run)
+            made = prepare_run(run)
         read.append((len(asked.statements), asked.count_rows("chats_message")))
         assert made.transcript.turns[-1].text.endswith("hello")
-        type(run).objects.update(state="completed")
+        Run.objects.update(state="completed")
     # The second time there is one more short message: the question of the last run.
     # Three of them are about the older messages: the summary, important events, and how the agent has read the chat so far.
     assert read[0][0] == read[1][0] == 8
@@ -59,10 +60,8 @@ def test_the_message_that_the_run_answers_is_read_however_old_it_is(environment)
 def test_each_side_of_a_comparison_reads_its_question_and_the_messages_before_it_that_may_fit(environment):
     post_long_messages(environment)
     run = claimed(environment, text="hello")
-    run.stamp = run.stamp | {"compared": True}
-    assert get_kind(run) is COMPARISON
     environment.post("later")
-    lines = read_log(run, 8_000)
+    lines = read_log(run, 8_000, with_later_messages=COMPARISON.reads_later_messages)
     assert lines[-1].payload["text"] == "hello"
     assert len(lines) < 6
 

@@ -19,6 +19,7 @@ from runs.selectors import count_runs_ahead
 from runs.services import claims, comparisons, runs
 from runs.services.capacity import Capacity
 from runs.services.runs import start_job
+from suggestions.run_kinds import SUMMARY
 from tests.factories.runs import RunFactory
 from tests.people import make_agent, make_person, make_team
 from tests.scripted_model import overlap
@@ -58,7 +59,7 @@ def claim_all(slots):
     for id in slots.choose_runs(claims.list_waiting(200, excluded=slots.list_full_ids())):
         run = claims.claim_run(id, "here:1:a", slots=slots)
         assert run is not None
-        claimed.append(run)
+        claimed.append(run.row)
     return claimed
 
 
@@ -100,7 +101,8 @@ def test_FAIR1_a_message_does_not_wait_for_the_sub_agents_of_another(environment
     team = environment.team
     root = RunFactory.create(chat=team.chat, agent=team.robin, on_behalf_of=team.alice, state="waiting_child")
     children = queued(team, 50)
-    Run.objects.filter(pk__in=[run.pk for run in children]).update(root=root, parent=root, call_id=F("id"), input={})
+    changed: dict[str, object] = {"kind": "sub_agent", "root": root, "parent": root, "call_id": F("id"), "input": {}}
+    Run.objects.filter(pk__in=[run.pk for run in children]).update(**changed)
     [message] = queued(team, 1)
     started = [id for id, *_ in claims.list_waiting(10)]
     assert started[:3] == [children[0].id, message.id, children[1].id]
@@ -169,7 +171,7 @@ def test_FAIR1_comparisons_retries_and_jobs_are_counted(environment, slots, sett
         job = start_job(
             team.alice,
             team.workspace.id,
-            kind="summary",
+            kind=SUMMARY,
             subject_id=new_id(),
             job_input=JobInput("?", {}, 10),
         )

@@ -18,12 +18,12 @@ from llm.context_window import DEFAULT_BUDGET
 from llm.messages import Image, ModelRequest, Turn
 from llm.prices import can_see_images
 from llm.protocol import Endpoint
-from runs.kinds import get_kind
 from runs.models import Run
 from runs.runtime.history import read_chat_context, read_log, read_new_turns
 from tests.factories.files import CONTENT, FileFactory
 from tests.factories.runs import RunFactory
 from tests.factories.tools import ToolPolicyFactory
+from tests.recorder import prepare_run
 
 pytestmark = pytest.mark.django_db
 
@@ -72,7 +72,7 @@ def test_a_file_with_text_is_named_with_its_id(team, run):
 
 def prepare_text(run: Run) -> str:
     """Return what the model of a claimed run reads of the last message."""
-    return get_kind(run).prepare(run).transcript.turns[-1].text
+    return prepare_run(run).transcript.turns[-1].text
 
 
 @pytest.fixture
@@ -102,11 +102,11 @@ def test_the_text_of_a_short_file_is_read_with_it_and_marked_as_data(team, reade
 
 
 def test_FAIR8_a_run_that_gets_the_text_of_a_file_has_read_texts_from_outside(team, reader):
-    assert not get_kind(reader).prepare(reader).has_outside_texts
+    assert not prepare_run(reader).claimed.has_outside_texts
     file = post(team, text="Refunds within 30 days.", **TEXT)
-    assert get_kind(reader).prepare(reader).has_outside_texts
+    assert prepare_run(reader).claimed.has_outside_texts
     files.delete_file(team.bob, file.id)
-    assert not get_kind(reader).prepare(reader).has_outside_texts
+    assert not prepare_run(reader).claimed.has_outside_texts
     # The agent may have repeated the text in an answer.
     ids = {"agent_id": team.robin.id, "workspace_id": team.workspace.id, "person_id": team.bob.id}
     assert classify_texts_of_others(team.chat.id, **ids) == "outside"
@@ -125,7 +125,7 @@ def test_another_text_is_left_to_the_tool(team, reader, fields):
     file = post(team, **TEXT | fields)
     kind = fields.get("kind", "text")
     assert prepare_text(reader) == f"Bob: [file “policy.md”: {kind}, 5 bytes, id {file.id}.]"
-    assert not get_kind(reader).prepare(reader).has_outside_texts
+    assert not prepare_run(reader).claimed.has_outside_texts
 
 
 def test_a_short_text_that_no_worker_has_read_yet_is_read_from_its_content(team, reader):
@@ -167,13 +167,13 @@ def test_an_agent_that_may_not_read_files_without_asking_gets_no_text(team, read
         ToolPolicyFactory.create(workspace=team.workspace, tool="read_file", policy=how)
     post(team, text="Refunds within 30 days.", **TEXT)
     assert "Refunds" not in prepare_text(reader)
-    assert not get_kind(reader).prepare(reader).has_outside_texts
+    assert not prepare_run(reader).claimed.has_outside_texts
 
 
 def test_the_texts_of_files_have_a_quarter_of_what_the_model_reads_the_newest_first(team, reader):
     for name in "abc":
         post(team, text=name * (DEFAULT_BUDGET // FILE_TEXTS_DIVISOR // 2), **TEXT | {"name": name})
-    turns = get_kind(reader).prepare(reader).transcript.turns
+    turns = prepare_run(reader).transcript.turns
     assert ["--- end of file" in turn.text for turn in turns[-3:]] == [False, True, True]
 
 

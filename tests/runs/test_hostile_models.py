@@ -88,7 +88,9 @@ def test_FAIR5_a_run_that_the_database_refuses_fails_at_its_first_attempt(enviro
 
     monkeypatch.setattr(kinds, "build_answer_messages", refused)
     monkeypatch.setattr(
-        kinds, "build_partial_messages", lambda run, partial, model, **options: refused() if partial.text else []
+        kinds,
+        "build_partial_messages",
+        lambda claimed, run, partial, model, **options: refused() if partial.text else [],
     )
     environment.post("hello")
     [run] = environment.wait_until_idle(60)

@@ -9,7 +9,7 @@ from chats import services as chats
 from common.clock import now
 from runs.kinds.base import build_run_update
 from runs.models import Run
-from runs.runtime.sub_agents import start_sub_agents
+from runs.runtime.sub_agents import SUB_AGENT_WAITS
 from runs.services import claims
 from runs.services.claims import reserve_isolated_runs
 from runs.services.waiting import queue_decided_run
@@ -83,7 +83,9 @@ def test_RUN9_a_run_with_two_crashes_is_claimed_by_an_isolated_process_only(envi
         assert reserve_isolated_runs(4) == isolated
         assert reserve_isolated_runs(4) == []
     assert claims.claim_run(run.id, "here:1:a") is None
-    assert claims.claim_run(run.id, "here:1:a", isolated=True) == run
+    claimed = claims.claim_run(run.id, "here:1:a", isolated=True)
+    assert claimed is not None
+    assert claimed.row == run
 
 
 def test_RUN9_an_isolated_run_that_waited_is_reserved_for_a_process_at_once(environment):
@@ -97,6 +99,6 @@ def test_RUN9_an_isolated_run_that_waited_is_reserved_for_a_process_at_once(envi
     update = build_run_update(caller, state="running")
     with transaction.atomic():
         chats.lock_chat(team.chat.id)
-        assert start_sub_agents(update, []) == []
+        assert SUB_AGENT_WAITS.start(update, []) == []
         chats.save_changes(team.chat.id, [*queue_decided_run([approval]), update])
     assert reserve_isolated_runs(4) == [decided.id, caller.id]

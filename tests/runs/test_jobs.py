@@ -14,6 +14,7 @@ from common.errors import Conflict
 from runs.errors import LeaseLost, RunNotAllowed
 from runs.models import Run, Step
 from runs.services import claims, leases, runs
+from suggestions.run_kinds import MERGE, SUMMARY
 from tests.concurrency import ConcurrentTransaction
 from tests.jobs import answer_job, claim_job
 from tests.people import make_operator
@@ -30,7 +31,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def job_environment(environment, monkeypatch):
     """A team whose jobs are recorded; no worker yet."""
     jobs = JobEnvironment(environment)
-    monkeypatch.setattr("runs.hooks.job_ended._listeners", (jobs.on_job_ended,))
+    monkeypatch.setattr("runs.hooks.runs_ended._listeners", (jobs.on_runs_ended,))
     return jobs
 
 
@@ -290,8 +291,8 @@ def test_the_jobs_of_a_subject_run_one_at_a_time(job_environment):
 def test_a_merge_that_streams_reports_progress_and_a_summary_does_not(job_environment):
     job_environment.environment.model.script(mode="drip", count=60, every=0.02)
     with Recording(f"workspace:{job_environment.environment.team.workspace.id}") as recording:
-        merge = job_environment.wait_for(job_environment.start("merge"))
-        job_environment.wait_for(job_environment.start("summary"))
+        merge = job_environment.wait_for(job_environment.start(MERGE))
+        job_environment.wait_for(job_environment.start(SUMMARY))
         frames = [envelope for envelope in recording.get_received() if envelope["kind"] == "progress"]
     progress = [json.loads(envelope["text"]) for envelope in frames]
     assert {frame["merge_id"] for frame in progress} == {str(merge.trigger_id)}

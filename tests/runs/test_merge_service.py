@@ -22,6 +22,7 @@ from llm.endpoints import get_merge_service
 from llm.messages import Answer, ModelRequest, Turn
 from llm.protocol import LLMError
 from llm.retry import _breakers
+from suggestions.run_kinds import MERGE, SUMMARY
 from tests.runs.job_environment import JobEnvironment
 from usage.models import LLMCall
 
@@ -164,7 +165,7 @@ async def test_an_unreachable_service_is_an_error(service: MergeService, monkeyp
 @pytest.mark.usefixtures("engine")
 def test_a_merge_uses_the_service_and_a_summary_the_model(service: MergeService, environment: Any) -> None:
     job_environment = JobEnvironment(environment)
-    merge = job_environment.wait_for(job_environment.start("merge"))
+    merge = job_environment.wait_for(job_environment.start(MERGE))
     assert (merge.state, json.loads(merge.answer)) == ("completed", SEGMENTS)
     assert merge.stamp is not None
     assert merge.stamp["provider"] == "merge_service"
@@ -172,5 +173,5 @@ def test_a_merge_uses_the_service_and_a_summary_the_model(service: MergeService,
     call = LLMCall.objects.get()
     assert (call.provider, call.model, call.cost_micro, call.paid_by) == ("merge_service", "merge service", 0, "system")
     assert not environment.model.requests
-    job_environment.wait_for(job_environment.start("summary"))
+    job_environment.wait_for(job_environment.start(SUMMARY))
     assert (len(service.asked), len(environment.model.requests)) == (1, 1)

@@ -19,6 +19,7 @@ from runs.hooks import run_failed
 from runs.kinds.job import JobInput
 from runs.models import Run
 from runs.services.runs import start_job, stop_run
+from suggestions.run_kinds import MERGE
 from system_tools.current_time import CurrentTime
 from tools.interface import Tool, ToolArgs, ToolContext
 from tools.registry import register, registry
@@ -193,7 +194,7 @@ def test_a_merge_that_is_too_long_for_its_model_fails_and_is_not_shortened(envir
         run = start_job(
             environment.team.alice,
             environment.team.workspace.id,
-            kind="merge",
+            kind=MERGE,
             subject_id=uuid4(),
             job_input=JobInput("long " * 5_000, {}, expected=400),
         )

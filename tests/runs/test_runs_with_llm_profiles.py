@@ -20,11 +20,11 @@ from llm.models import LLMProfile
 from llm.protocol import LLMError
 from runs.kinds import get_kind
 from runs.models import Run
-from runs.permissions import is_reader_of_run
 from runs.services import comparisons, runs
 from tests.factories.llm import LLMPolicyFactory
 from tests.factories.runs import JobFactory, RunFactory
 from tests.people import make_agent
+from tests.recorder import prepare_run
 from tests.runs.job_environment import JobEnvironment
 from usage.models import LLMCall
 from workspaces import services as workspaces
@@ -121,7 +121,7 @@ def test_a_comparison_is_paid_by_the_person_who_starts_it(paying):
 @pytest.mark.usefixtures("engine")
 def test_a_job_is_paid_by_the_person_it_works_for(paying, monkeypatch):
     jobs = JobEnvironment(paying)
-    monkeypatch.setattr("runs.hooks.job_ended._listeners", (jobs.on_job_ended,))
+    monkeypatch.setattr("runs.hooks.runs_ended._listeners", (jobs.on_runs_ended,))
     stamps = [jobs.wait_for(jobs.start(by=person)).stamp or {} for person in (paying.team.alice, paying.team.bob)]
     assert list_sent_keys(paying) == [ALICES, WORKSPACES]
     assert [(stamp["paid_by"], stamp["payer_name"]) for stamp in stamps] == [("person", "Alice"), ("workspace", None)]
@@ -262,14 +262,16 @@ def build_run(kind, chat, agent, person):
     if kind == "summary of the chat":
         job_input = {"text": CONFIDENTIAL, "input": {}, "expected": 10}
         return JobFactory.create(
-            workspace=chat.workspace, origin="chat_summary", trigger_id=chat.id, **claimed | {"input": job_input}
+            workspace=chat.workspace, kind="chat_summary", trigger_id=chat.id, **claimed | {"input": job_input}
         )
     claimed["chat"] = chat
     if kind == "comparison":
-        return RunFactory.create(stamp={"spec_id": str(spec.id), "compared": str(new_id())}, **claimed)
+        return RunFactory.create(
+            kind="comparison", stamp={"spec_id": str(spec.id), "compared": str(new_id())}, **claimed
+        )
     if kind == "sub-agent":
         caller = RunFactory.create(**claimed)
-        task: dict[str, object] = {"text": "task", "context": None, "file_ids": [], "max_steps": None}
+        task = {"text": "task", "author_id": str(agent.id), "author_name": agent.name}
         path = [agent.id, agent.id]
         limits = {"max_steps": 5}
         return RunFactory.create(
@@ -288,7 +290,7 @@ def test_SEC24_whoever_pays_with_an_own_model_reads_the_chat_of_the_run(paying, 
     for chat, person in product((team.chat, direct, own, between_agents), (team.alice, team.bob)):
         chat = Chat.objects.select_related("workspace").get(pk=chat.pk)
         run = build_run(kind, chat, team.robin, person)
-        prepared = get_kind(run).prepare(run)
+        prepared = prepare_run(run)
         endpoint, model = prepared.model.endpoint, prepared.model.name
         reads = person.pk in find_readers([chat])[chat.pk]
         seen.add(reads)
@@ -300,7 +302,7 @@ def test_SEC24_whoever_pays_with_an_own_model_reads_the_chat_of_the_run(paying, 
             model,
             workspace_id=chat.workspace_id,
             spec_model="",
-            is_reader=partial(is_reader_of_run, run),
+            is_reader=partial(get_kind(run).is_reader, run),
         )
         check()
         if reads and not chat.is_between_agents:

@@ -19,7 +19,6 @@ from common.secrets import Secret
 from llm.messages import Answer, ToolCall, Usage
 from llm.protocol import Endpoint
 from runs.errors import LeaseLost
-from runs.kinds import get_kind
 from runs.models import Run, Step
 from runs.runtime.conversation import make_storable
 from runs.runtime.history import StartedCalls
@@ -27,7 +26,7 @@ from runs.runtime.messages import PartialMessage
 from runs.runtime.steps import LoopEnded, ModelAnswered, StepId, ToolsFinished, ToolsStarted
 from runs.services import claims, leases
 from tests.factories.runs import RunFactory, StepFactory
-from tests.recorder import Recorder
+from tests.recorder import Recorder, prepare_run
 from tools.interface import ToolOutput
 from usage.models import LLMCall
 from usage.owners import ResolvedModel
@@ -40,13 +39,18 @@ pytestmark = pytest.mark.django_db(transaction=True)
 MODEL = ResolvedModel(Endpoint("demo", None, Secret(""), "demo"), "demo")
 
 
-def claimed(environment, owner="there:1:a", text="hello"):
+def claim(environment, owner="there:1:a", text="hello"):
     engine, environment.engine = environment.engine, None
     environment.post(text)
     environment.engine = engine
     run = claims.claim_run(environment.runs()[-1].id, owner)
     assert run is not None
     return run
+
+
+def claimed(environment, owner="there:1:a", text="hello"):
+    """Return the row of a claimed run."""
+    return claim(environment, owner, text).row
 
 
 def answer(run, text="", *calls):
@@ -64,8 +68,9 @@ def test_RUN3_a_worker_that_lost_its_lease_writes_nothing(environment):
     recorder = Recorder(zombie, MODEL)
     expire(zombie)
     assert leases.reclaim_run(leases.list_expired_runs()[0], leases.LeaseOwnerState.DEAD)
-    heir = claims.claim_run(zombie.id, "here:2:b")
-    assert heir is not None
+    found = claims.claim_run(zombie.id, "here:2:b")
+    assert found is not None
+    heir = found.row
     assert (heir.attempt, heir.crashes, heir.message_id) == (2, 1, zombie.message_id)
     before = (list(Message.objects.values()), list(Run.objects.values()), list(Step.objects.values()))
     received = answer(zombie, "too late", ("current_time", '{"timezone": "UTC"}'))
@@ -211,7 +216,8 @@ def test_a_crashed_run_stays_before_later_runs_of_its_key(environment):
     leases.reclaim_run(leases.list_expired_runs()[0], leases.LeaseOwnerState.DEAD)
     later = environment.runs()[-1]
     again = claims.claim_run(later.id, "here:2:b")
-    assert again == first
+    assert again is not None
+    assert again.row == first
     # It reads the chat again, and the queued run has nothing left to do.
     assert [run.state for run in environment.runs()] == ["running", "completed"]
 
@@ -279,25 +285,26 @@ def test_only_ended_processes_of_this_host_count_as_dead():
 
 
 def test_preparing_a_run_takes_a_fixed_number_of_queries(environment, django_assert_num_queries):
-    run = claimed(environment)
-    get_kind(run).prepare(run)
+    run = claim(environment)
+    prepare_run(run)
     with django_assert_num_queries(5):
-        get_kind(run).prepare(run)
+        prepare_run(run)
     for number in range(20):
         environment.post(f"more {number}")
     with django_assert_num_queries(5):
-        get_kind(run).prepare(run)
+        prepare_run(run)
 
 
 @pytest.mark.parametrize("others", [2, 20])
 def test_preparing_a_run_of_a_tree_takes_one_query_more(environment, django_assert_num_queries, others):
-    run = claimed(environment)
+    claimed_run = claim(environment)
+    run = claimed_run.row
     run.root = RunFactory.create(ended=True, chat=run.chat, agent=run.agent)
     for _ in range(others):
         StepFactory.create(run=RunFactory.create(ended=True, chat=run.chat, agent=run.agent, root=run.root))
-    get_kind(run).prepare(run)
+    prepare_run(claimed_run)
     with django_assert_num_queries(6):
-        assert get_kind(run).prepare(run).started_calls == StartedCalls(of_other_runs=others)
+        assert prepare_run(claimed_run).started_calls == StartedCalls(of_other_runs=others)
 
 
 def test_a_run_that_could_not_be_stored_is_queued_again_without_a_crash(environment, engine):

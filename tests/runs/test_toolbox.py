@@ -38,7 +38,7 @@ async def find_consent(configured, context, args):
     return Consent()
 
 
-def build_toolbox(run, *, effect="write", is_idempotent=False, is_task=False, build_task=None, **config):
+def build_toolbox(run, *, effect="write", is_idempotent=False, wait_kind="", build_wait=None, **config):
     """A toolbox with one tool, `it`."""
     body = {
         "__doc__": "It.",
@@ -47,8 +47,8 @@ def build_toolbox(run, *, effect="write", is_idempotent=False, is_task=False, bu
         "is_idempotent": is_idempotent,
         "Args": Nothing,
         "run": run,
-        "is_task": is_task,
-        "build_task": build_task,
+        "wait_kind": wait_kind,
+        "build_wait": build_wait,
     }
     context = ToolContext(Actor(name="Scribe"), None, None, None, "")  # type: ignore[arg-type]  # no run in this test
 
@@ -314,7 +314,7 @@ def test_a_tool_that_is_off_in_the_workspace_is_neither_offered_nor_called(envir
 @pytest.mark.parametrize(("policy", "is_asked"), [(Policy.AUTO, False), (Policy.ASK, True)])
 async def test_consent_to_a_task_is_looked_up_only_if_the_policy_requires_it(policy, is_asked):
     task = AgentTask(new_id(), "Look it up.", None, (), None, 900, 3)
-    toolbox = build_toolbox(None, effect="read", is_task=True, build_task=lambda tool, args, config: task)
+    toolbox = build_toolbox(None, effect="read", wait_kind=task.kind, build_wait=lambda tool, args, config: task)
     toolbox.tools = {"it": replace(toolbox.tools["it"], policy=policy)}
     asked = []
 
@@ -326,7 +326,7 @@ async def test_consent_to_a_task_is_looked_up_only_if_the_policy_requires_it(pol
     calls = [ToolCall("call_1", "it", "{}")]
     assert [batch async for batch in toolbox.build_batches(calls, is_answer_cut=False)] == []
     expected = (["call_1"], 1, 0) if is_asked else ([], 0, 1)
-    assert (asked, len(toolbox.requests), len(toolbox.tasks)) == expected
+    assert (asked, len(toolbox.requests), len(toolbox.waits)) == expected
 
 
 @pytest.mark.parametrize("is_async", [True, False])

@@ -120,7 +120,9 @@ def test_a_run_that_cannot_be_reclaimed_delays_no_other(environment):
 
 
 def claimed_of(chat):
-    return claims.claim_run(Run.objects.get(chat=chat).pk, "elsewhere:1:a")
+    claimed = claims.claim_run(Run.objects.get(chat=chat).pk, "elsewhere:1:a")
+    assert claimed is not None
+    return claimed.row
 
 
 def test_a_claim_whose_commit_fails_releases_its_slot(environment):
@@ -134,4 +136,4 @@ def test_a_claim_whose_commit_fails_releases_its_slot(environment):
         claims.claim_run(run.id, "here:1:a", slots=slots)
     claimed = claims.claim_run(run.id, "here:1:a", slots=slots)
     assert claimed is not None
-    assert claimed.pk == run.id
+    assert claimed.row.pk == run.id

@@ -144,7 +144,7 @@ def build_answer(second_text: str = "Use one sentence.") -> dict[str, Any]:
 
 
 def list_jobs(kind: str) -> list[Run]:
-    return list(Run.objects.filter(origin=kind).order_by("created_at"))
+    return list(Run.objects.filter(kind=kind).order_by("created_at"))
 
 
 def get_job_input(run: Run) -> dict[str, Any]:

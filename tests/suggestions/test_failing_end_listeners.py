@@ -47,7 +47,7 @@ def test_a_merge_whose_end_cannot_be_written_fails_and_can_be_retried(environmen
     with broken_writes(), caplog.at_level(logging.ERROR):
         merge = environment.fail_merge(merge)
     assert (merge.state, merge.error_code, merge.method) == ("failed", Code.INTERNAL, "")
-    assert (Run.objects.get(origin="merge").state, get_merge_row(environment["alice"], merge.id).state) == (
+    assert (Run.objects.get(kind="merge").state, get_merge_row(environment["alice"], merge.id).state) == (
         "failed",
         "failed",
     )

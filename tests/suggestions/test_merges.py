@@ -619,7 +619,7 @@ def test_a_stopped_merge_detaches_its_suggestions_and_ignores_its_answer(environ
 def test_stopping_a_waiting_merge_stops_its_job(environment):
     *_, merge = start_merge(environment)
     suggestions.stop_merge(environment["alice"], merge.id)
-    assert (reload(merge).state, Run.objects.get(origin="merge").state) == ("stopped", "stopped")
+    assert (reload(merge).state, Run.objects.get(kind="merge").state) == ("stopped", "stopped")
 
 
 def test_an_operator_can_stop_a_merge(environment):

@@ -263,7 +263,7 @@ def test_only_the_summary_fails_if_the_author_has_left_the_workspace(environment
     suggestion = environment.suggest()
     workspaces.remove_member(environment["alice"], environment.team.workspace.id, environment["bob"].id)
     claims.claim_run(list_jobs("summary")[0].id, "here:1:a")
-    assert Run.objects.get(origin="summary").state == "failed"
+    assert Run.objects.get(kind="summary").state == "failed"
     assert (reload(suggestion).state, reload(suggestion).summary_state) == ("pending", "failed")
     suggestions.summarize_suggestion(environment["alice"], suggestion.id)
     answer_job(list_jobs("summary")[1], "Shorter.")

@@ -128,7 +128,7 @@ def test_SEC33_a_tool_reaches_no_object_of_another_workspace_or_for_other_reader
         config = PagesConfig(page_ids=[UUID(value)]) if tool == "read_pages" else ToolConfig()
         arguments = {field: value, **others}
         args = named.parse_arguments(json.dumps(arguments))
-        call = partial(named.build_task, args, config)
+        call = partial(named.build_wait, args, config)
         if tool != "delegate":
             call = partial(named.run, build_context(team, config), args)
         with pytest.raises(ToolError) as error:

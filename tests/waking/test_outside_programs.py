@@ -12,7 +12,6 @@ from common.clock import now
 from common.errors import Conflict
 from events.payloads import BudgetPeriod, BudgetScope
 from realtime.catchup import catch_up
-from runs.kinds import get_kind
 from runs.models import Run
 from runs.services import claims
 from runs.services.runs import retry_run
@@ -20,6 +19,7 @@ from schedules import services as schedules
 from schedules.models import Schedule
 from tests.factories.schedules import ScheduleFactory
 from tests.factories.usage import ModelPriceFactory
+from tests.recorder import prepare_run
 from tests.waking.test_send_message import script_call
 from usage import services as usage
 from waking.services.limits import MAX_WAKES_OF_PAIR
@@ -132,7 +132,7 @@ def test_what_the_program_left_unread_is_read_by_the_next_run(environment, bot):
     [run] = environment.runs()
     claimed = claims.claim_run(run.pk, "worker")
     assert claimed is not None
-    context = str(get_kind(claimed).prepare(claimed).transcript)
+    context = str(prepare_run(claimed).transcript)
     assert all(text in context for text in ("@bot one", "@bot two"))
 
 

@@ -23,6 +23,7 @@ from common.ids import new_id
 from llm.messages import Answer, ToolCall, Usage
 from runs.kinds import get_kind
 from runs.models import Run
+from runs.runtime.claimed_run import ClaimedRun
 from runs.runtime.steps import LoopEnded, ModelAnswered, StepId, ToolResult, ToolsFinished, ToolsStarted
 from runs.services import claims, leases
 from runs.services.runs import stop_run
@@ -45,7 +46,7 @@ class World:
     def __init__(self, environment, chance):
         self.environment, self.team, self.chance = environment, environment.team, chance
         self.agents = [self.team.robin, *(environment.add_agent(name.title(), handle=name) for name in HANDLES[1:])]
-        self.claimed: dict[UUID, Run] = {}
+        self.claimed: dict[UUID, ClaimedRun] = {}
         self.addressed: Counter[tuple[UUID, UUID]] = Counter()
         # The messages that an agent need not take in, because its run was stopped before.
         self.stopped: set[tuple[UUID, UUID]] = set()
@@ -84,16 +85,16 @@ class World:
         if queued:
             run = claims.claim_run(self.chance.choice(queued).pk, f"worker-{self.chance.randrange(3)}")
             if run is not None:
-                assert run.pk not in self.claimed
-                self.claimed[run.pk] = run
+                assert run.row.pk not in self.claimed
+                self.claimed[run.row.pk] = run
 
     def answer(self):
         """Store the answer of a claimed run, with calls or as its last one; its text may mention other agents."""
         if not self.claimed:
             return
-        run = self.chance.choice(list(self.claimed.values()))
-        kind = get_kind(run)
-        prepared = kind.prepare(run)
+        claimed = self.chance.choice(list(self.claimed.values()))
+        run, kind = claimed.row, get_kind(claimed.row)
+        prepared = kind.prepare(claimed)
         step = StepId(run.steps_done + 1, run.message_id)
         others = [handle for handle in self.pick_mentions() if handle != run.agent.handle]
         text = " ".join([*(f"@{handle}" for handle in others), "here is my answer to you"])
@@ -101,12 +102,11 @@ class World:
         if self.chance.random() < 0.4 and run.steps_done < 3:
             calls = (ToolCall(f"call_{new_id()}", "current_time", '{"timezone": "UTC"}'),)
         answer = Answer(text, "", calls, Usage(1, 1), "tool_calls" if calls else "stop", "scripted")
-        kind.record_answer(run, prepared.model, ModelAnswered(step, answer))
+        kind.record_answer(claimed, prepared.model, ModelAnswered(step, answer))
         if calls:
             run.refresh_from_db()
-            kind.record_tool_start(run, ToolsStarted(calls))
-            self.claimed[run.pk] = run
-            kind.record_tool_results(run, ToolsFinished((ToolResult(calls[0], "ok", "noon"),)))
+            kind.record_tool_start(claimed, ToolsStarted(calls))
+            kind.record_tool_results(claimed, ToolsFinished((ToolResult(calls[0], "ok", "noon"),)))
             run.refresh_from_db()
         else:
             del self.claimed[run.pk]
@@ -114,7 +114,7 @@ class World:
     def send(self):
         """Send a message into the other chat, as an agent does by its tool during a run."""
         if self.claimed:
-            run = self.chance.choice(list(self.claimed.values()))
+            run = self.chance.choice(list(self.claimed.values())).row
             [other] = [chat for chat in self.chats if chat.pk != run.chat_id]
             mentioned = [f"@{handle}" for handle in self.pick_mentions() if handle != run.agent.handle]
             chats.post_message(run.agent, other.pk, text=" ".join([*mentioned, "for you"]), sent_by_run_id=run.pk)
@@ -132,7 +132,7 @@ class World:
             self.stopped |= {(run.agent_id, id) for id in written.values_list("pk", flat=True)}
         for run in asked:
             claimed = self.claimed.pop(run.pk)
-            kind = get_kind(claimed)
+            kind = get_kind(claimed.row)
             kind.record_loop_end(claimed, kind.prepare(claimed).model, LoopEnded("stopped"))
 
     def crash(self):

@@ -1,0 +1,115 @@
+"""Runs that do a task in a chat: the task is their input (`runs/runtime/tasks.py`)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from agents.models import AgentSpec
+from agents.specs.content import Limits
+from chats import services as chats
+from chats.models import Chat
+from common.writing import RowUpdate
+from context.log_entries import build_entry, build_participant
+from context.transcript import ChatContext, LogEntry, build_task_text
+from runs.kinds.base import (
+    EMPTY_ANSWER,
+    PreparedRun,
+    add_llm_step,
+    build_attempt_update,
+    build_changes_after_end,
+    build_step_saved,
+    extend_lease,
+    finish_run,
+)
+from runs.kinds.chat import ChatRun, ConversationSource, build_closing_changes
+from runs.models import Run
+from runs.permissions import lock_chat_of_tasks
+from runs.prepared_queries import ATTEMPTS, MESSAGES_OF_RUN
+from runs.runtime.claimed_run import ClaimedRun
+from runs.runtime.messages import build_answer_messages
+from runs.runtime.steps import ModelAnswered, StepSaved
+from runs.runtime.tasks import TaskInput
+from usage.owners import ResolvedModel
+
+
+@dataclass(frozen=True)
+class TaskAnswer:
+    """An answer of the model of a task's run that is to be stored."""
+
+    claimed: ClaimedRun
+    model: ResolvedModel
+    event: ModelAnswered
+
+
+class TaskRun(ChatRun):
+    """A run whose agent reads its task and the messages of this run, and nothing else of the chat.
+
+    An app that gives tasks registers a subclass (`register_kind`) with its `name`, its `label` and a `retry_refusal`, because it
+    gives a failed task again by itself. Who has given the task, the files and the limits of the run are in its input."""
+
+    is_participant = False
+    can_read_chat = False
+    reads_older_messages = False
+    is_only_run_of_key = True
+
+    def lock_chat(self, run: Run) -> Chat:
+        return lock_chat_of_tasks([run])
+
+    def start(self, update: RowUpdate[Run], owner: str, spec: AgentSpec, stamp: Any) -> RowUpdate[Run]:
+        super().start(update, owner, spec, stamp)
+        most = TaskInput.from_run(update.row).max_steps
+        if most is None:
+            return update
+        limits = Limits.model_validate(spec.limits)
+        return update.set(limits=limits.model_copy(update={"max_steps": min(limits.max_steps, most)}).model_dump())
+
+    def record_answer(self, claimed: ClaimedRun, model: ResolvedModel, event: ModelAnswered) -> StepSaved:
+        return self.record_answers([TaskAnswer(claimed, model, event)])[0]
+
+    @transaction.atomic
+    def record_answers(self, answers: Sequence[TaskAnswer]) -> list[StepSaved]:
+        """Store answers of runs of one tree in one chat together: the chat is locked once, and one frame is published.
+        Raises `RunNotAllowed` or `LeaseLost` when one of them cannot be stored; then none is."""
+        chat = lock_chat_of_tasks([answer.claimed.row for answer in answers])
+        stored = {run.pk: run for run in ATTEMPTS.all([answer.claimed.row.pk for answer in answers])}
+        changes: list[chats.RowChange] = []
+        replies: list[StepSaved] = []
+        ended: list[Run] = []
+        for answer in answers:
+            claimed = answer.claimed
+            update = build_attempt_update(stored.get(claimed.row.pk), claimed)
+            run = update.row
+            run.agent, run.chat = claimed.row.agent, chat
+            messages, text = build_answer_messages(claimed, run, answer.event, answer.model, find_mentions=False)
+            add_llm_step(claimed, update, answer.event, answer.model)
+            changes += messages
+            if answer.event.answer.calls:
+                changes.append(extend_lease(update))
+            else:
+                changes += (
+                    [finish_run(update)] if text else build_closing_changes(update, EMPTY_ANSWER, claimed=claimed)
+                )
+                ended.append(run)
+            replies.append(build_step_saved(run))
+        chats.save_changes(chat.id, [*changes, *build_changes_after_end(ended, has_answered=True)])
+        return replies
+
+    def prepare(self, claimed: ClaimedRun) -> PreparedRun:
+        run, prepared = claimed.row, super().prepare(claimed)
+        content = prepared.content.model_copy(update={"limits": Limits.model_validate(run.limits)})
+        return replace(prepared, content=content, file_ids=tuple(UUID(id) for id in TaskInput.from_run(run).file_ids))
+
+    def read_conversation(
+        self, run: Run, prompt: str, instructions: Mapping[str, str], tokens: int, can_see_images: bool
+    ) -> ConversationSource:
+        task = TaskInput.from_run(run)
+        entry = LogEntry(run.id, "TEXT_MESSAGE", UUID(task.author_id), {"text": task.build_message()})
+        own = MESSAGES_OF_RUN.rows(run.id) if run.steps_done else ()
+        # A public agent does not read who has given the task: its prompt is written outside the workspace.
+        name = task.author_name if run.agent.workspace_id == run.workspace_id else ""
+        is_by_person = task.author_id == str(run.on_behalf_of_id)
+        system = build_task_text(prompt, build_participant(run.agent), name, instructions, is_by_person=is_by_person)
+        return ConversationSource(system, [entry, *map(build_entry, own)], ChatContext("", "", [], {}), entry.id)

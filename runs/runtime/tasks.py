@@ -1,0 +1,69 @@
+"""Tasks: the input of a run that reads no message of its chat. Another run gives a task (`sub_agents.py`), or an app does
+(`start_task_run` in `runs/services/tasks.py`)."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from actors.models import Actor
+from common.clock import now
+from events.rows import MessageMetadata, SubAgentMetadata
+from runs.models import Run, RunOrigin
+
+
+@dataclass(frozen=True)
+class TaskInput:
+    """The input of a run that does a task: what is to be done, who wants it, and which files the run may read. The run ends after
+    `max_steps` or `max_seconds`, or at the limits of its agent's version if they are lower."""
+
+    text: str
+    author_id: str
+    author_name: str
+    context: dict[str, Any] | None = None
+    file_ids: list[str] = field(default_factory=list)
+    max_steps: int | None = None
+    max_seconds: float | None = None
+
+    @classmethod
+    def from_run(cls, run: Run) -> "TaskInput":
+        """Return the task of this run. Raises `TypeError` for a run that does none."""
+        return cls(**(run.input or {}))
+
+    def build_message(self) -> str:
+        """Return the task as the message that the model reads."""
+        if self.context is None:
+            return self.text
+        return f"{self.text}\n\nContext:\n{json.dumps(self.context, ensure_ascii=False)}"
+
+
+def build_task_run(
+    kind: str,
+    agent: Actor,
+    task: TaskInput,
+    *,
+    path: Sequence[UUID],
+    handles: Sequence[str],
+    call_id: str = "",
+    **columns: Any,
+) -> Run:
+    """Return the new run of a task, with these further columns. `path`, `handles`: who has given the first task,
+    and the agents from there to this one."""
+    depth = len(path) - 1
+    sub_agent = SubAgentMetadata(name=agent.handle, displayName=agent.name, depth=depth, path=list(handles))
+    metadata = MessageMetadata(agent=sub_agent, call_id=call_id, avatar=agent.avatar)
+    return Run(
+        agent=agent,
+        kind=kind,
+        origin=RunOrigin.TASK,
+        path=list(path),
+        depth=depth,
+        call_id=call_id,
+        metadata=metadata.model_dump(mode="json"),
+        input=asdict(task),
+        deadline_at=None if task.max_seconds is None else now() + timedelta(seconds=task.max_seconds),
+        dispatched_at=now(),
+        **columns,
+    )

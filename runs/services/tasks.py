@@ -1,0 +1,63 @@
+"""Start runs that do tasks of an app, such as the tasks of a plan. Tasks that a run gives are started in
+`runs/runtime/sub_agents.py`."""
+
+from collections.abc import Collection
+from typing import Any
+from uuid import UUID
+
+from actors.models import Actor
+from chats.models import Chat
+from common.ids import new_id
+from files.selectors import find_passable_files
+from runs.kinds.task import TaskRun
+from runs.models import Run
+from runs.runtime.dispatch import dispatch_run
+from runs.runtime.tasks import TaskInput, build_task_run
+
+
+def start_task_run(
+    actor: Actor,
+    chat: Chat,
+    agent: Actor,
+    *,
+    kind: TaskRun,
+    author: Actor,
+    text: str,
+    context: dict[str, Any] | None = None,
+    file_ids: Collection[UUID] = (),
+    max_steps: int | None = None,
+    max_seconds: float | None = None,
+) -> Run:
+    """Return the new run of a task that no other run has given, which is dispatched on commit. The caller has locked the chat, and
+    saves the run with its other changes of the chat.
+
+    The run works for `actor`, a person. `author`: that person, or the agent that has given the task. The agent that does it need
+    not be in the chat; its own rights and those of the others are checked when the run is claimed and at each step
+    (`lock_chat_of_tasks`). It reads those of the files that were posted in the chat. The hook `runs_ended` is called once, at its
+    end."""
+    task = TaskInput(
+        text=text,
+        author_id=str(author.id),
+        author_name=author.name,
+        context=context,
+        file_ids=find_passable_files(file_ids, chat.id, None),
+        max_steps=max_steps,
+        max_seconds=max_seconds,
+    )
+    id = new_id()
+    run = build_task_run(
+        kind.name,
+        agent,
+        task,
+        path=[author.id, agent.id],
+        handles=[author.handle, agent.handle],
+        id=id,
+        workspace_id=chat.workspace_id,
+        chat=chat,
+        concurrency_key=f"{kind.name}:{id}",
+        on_behalf_of=actor,
+        triggered_by=actor,
+        payer_id=chat.workspace_id,
+    )
+    dispatch_run(run)
+    return run
