@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import gettext_noop
 
 from common.models import Identified, ObjectGrant, build_display_name
-from events.rows import MESSAGE_ROWS, AnyRow, ChatRow, LinkRow, MessageRow, ParticipantRow, ResponseMode, Role
+from events.rows import MESSAGE_ROWS, ChatRow, LinkRow, MessageRow, ParticipantRow, ResponseMode, Role, RowOfChat
 from llm.tokens import estimate_tokens
 from workspaces.models import Workspace
 
@@ -18,7 +18,7 @@ from workspaces.models import Workspace
 class VersionedRow(models.Model):
     """A row that belongs to a chat and gets the chat's new version with every change that a durable frame publishes.
 
-    Only `chats.services.save_changes` writes such a change.
+    Only `chats.services.save_changes` writes such a change. Each subclass is registered as a kind of rows (`RowKind`).
     """
 
     has_own_version: ClassVar[bool] = False
@@ -40,7 +40,7 @@ class VersionedRow(models.Model):
         """Whether the new row counts as unread for the other participants."""
         return False
 
-    def to_row(self) -> AnyRow:
+    def to_row(self) -> RowOfChat:
         """Return the row for REST responses and frames."""
         raise NotImplementedError
 

@@ -3,19 +3,17 @@
 from collections.abc import Collection
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 
-from agents.models import Draft, build_tools_prefetch
-from chats.models import Chat, ChatActor, VersionedRow
+from chats.models import Chat
 from chats.selectors import PAGE_BYTES, list_messages
 from common.errors import NotFound
-from common.sql_constant import SqlConstant
 from events.frames import Subscribed
-from events.rows import AnyRow, MessageRow, RunRow
+from events.rows import MessageRow, RowOfChat, RunRow
+from events.rows.kinds import list_row_kinds
 from events.stream import get_partials
 from realtime.presence import list_present
 from realtime.topics import Topic
-from runs.models import NOT_ENDED, Run
 
 MESSAGES_PER_SNAPSHOT = 50
 """A snapshot has at most this many messages, and together at most `PAGE_BYTES`."""
@@ -80,21 +78,17 @@ def _list_changed_messages(chat: Chat, since: int | None) -> list[MessageRow] | 
     return [message.to_row() for message in rows] if sizes else []
 
 
-def _list_other_rows(chat: Chat, since: int | None) -> list[AnyRow]:
-    """Return the rows of a chat that are not messages.
+def _list_other_rows(chat: Chat, since: int | None) -> list[RowOfChat]:
+    """Return the rows of a chat that are not messages, by kind (`RowKind`).
 
-    These are the chat, all present and former participants, current drafts, active runs, and other drafts and runs that changed
-    after `since`.
+    These are the chat, all present and former participants, current drafts, active runs and other current rows, and the rows that
+    changed after `since`.
     """
-    wanted_drafts, wanted_runs = Q(ended_at=None), Q(state__in=[SqlConstant(state) for state in NOT_ENDED])
-    if since is not None:
-        wanted_drafts |= Q(version__gt=since)
-        wanted_runs |= Q(version__gt=since)
-    drafts = Draft.objects.select_related("applied").prefetch_related(build_tools_prefetch("applied__"))
-    queries: list[QuerySet[ChatActor] | QuerySet[Draft] | QuerySet[Run]] = [
-        chat.participants.select_related("actor").order_by("joined_at", "pk"),
-        drafts.filter(wanted_drafts, chat=chat).order_by("pk"),
-        Run.objects.filter(wanted_runs, chat=chat).order_by("pk"),
-    ]
-    rows: list[VersionedRow] = [chat, *(row for query in queries for row in query)]
-    return [row.to_row() for row in rows]
+    rows: list[RowOfChat] = [chat.to_row()]
+    for kind in list_row_kinds():
+        if kind.list_rows is not None:
+            found = kind.list_rows().filter(chat=chat)
+            if kind.is_current is not None:
+                found = found.filter(kind.is_current if since is None else kind.is_current | Q(version__gt=since))
+            rows += [row.to_row() for row in found]
+    return rows

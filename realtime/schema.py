@@ -20,6 +20,7 @@ from events.frames import ClientFrame, ServerFrame
 from events.payloads import PAYLOADS
 from events.row import COMPONENT
 from events.rows import MessageMetadata, MessageRow
+from events.rows.kinds import ANY_ROW, build_any_row_adapter
 from tools.registry import AGENT_TOOL_NAME
 
 EXTRA_COMPONENTS: dict[str, TypeAdapter[Any]] = {
@@ -112,7 +113,7 @@ def complete_document(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     """Add `EXTRA_COMPONENTS` and error responses to the document, mark required bodies, and simplify it. drf-spectacular calls this
     hook."""
     schemas = result["components"]["schemas"]
-    for name, adapter in EXTRA_COMPONENTS.items():
+    for name, adapter in (EXTRA_COMPONENTS | {ANY_ROW: build_any_row_adapter()}).items():
         schema = adapter.json_schema(mode="serialization", ref_template=REFERENCE)
         schemas |= schema.pop("$defs", {})
         schemas[name] = schema

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from events.frames import Changes, Presence, Subscribed
+from events.rows import RunRow
 from realtime.topics import Topic
 
 logger = logging.getLogger(__name__)
@@ -209,7 +210,7 @@ class TopicBuffer:
             self._discard_read(read)  # so that the next subscription reads again
             raise
         asyncio.get_running_loop().call_later(SHARED_READ_SECONDS, self._discard_read, read)
-        is_streaming = any(row.kind == "run" and row.state == "running" for row in found.rows)
+        is_streaming = any(isinstance(row, RunRow) and row.state == "running" for row in found.rows)
         return SubscriptionReply(found.model_dump_json(), found.version, is_shareable=not is_streaming)
 
     def _discard_read(self, read: ChatRead) -> None:

@@ -25,7 +25,6 @@ from events.rows.agents import (
 from events.rows.approvals import ApprovalRow
 from events.rows.avatars import AutomaticAvatar, Avatar, EmojiAvatar, LetterAvatar, NewAvatar, dump_avatar
 from events.rows.chats import (
-    AnyRow,
     ChatActivityRow,
     ChatRow,
     ConflictChoice,
@@ -51,6 +50,7 @@ from events.rows.context import (
     SummaryWriting,
 )
 from events.rows.files import FileRow
+from events.rows.kinds import AnyRow, RowKind, RowOfChat
 from events.rows.memory import (
     HistoryEntryRow,
     HistoryTurnRow,
@@ -241,6 +241,8 @@ __all__ = [
     "ReportState",
     "Role",
     "Row",
+    "RowKind",
+    "RowOfChat",
     "RunRow",
     "Segment",
     "ServerKind",

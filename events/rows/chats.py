@@ -6,10 +6,10 @@ from uuid import UUID
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
-from pydantic import Field
 
 from events.payloads import Stamp
 from events.row import DescribedAs, Row
+from events.rows.kinds import RowOfChat
 from events.rows.messages import MessageMetadata, MessageRow
 from events.rows.people import ActorRow, Role
 
@@ -22,16 +22,14 @@ class ResponseMode(models.TextChoices):
     NEVER = "never", _("Never")
 
 
-class ParticipantRow(Row):
+class ParticipantRow(RowOfChat):
     """An actor in a chat, or one who has left it (`ended`). The role is part of the workspace: `MembershipRow`.
 
     `last_read_seq`: how far an agent has read the chat; null for people, whose read cursors only they see.
     """
 
     kind: Literal["participant"] = "participant"
-    id: UUID
     chat_id: UUID
-    version: int
     actor: ActorRow
     response: ResponseMode = ResponseMode.MENTIONS
     joined_at: datetime
@@ -104,7 +102,7 @@ class DraftOutcome(models.TextChoices):
     SUGGESTED = "suggested", _("suggested")
 
 
-class DraftRow(Row):
+class DraftRow(RowOfChat):
     """The draft of an agent in a chat: the content that is being written, the content that is applied in the chat, and the lock.
 
     `written` and `applied` are whole specs (`SpecContent` as JSON). `apply_count` is the n of `r<n>`. `requested_by` are the
@@ -112,9 +110,7 @@ class DraftRow(Row):
     """
 
     kind: Literal["draft"] = "draft"
-    id: UUID
     chat_id: UUID
-    version: int
     agent_id: UUID
     status: Literal["drafting", "applied", "ended"]
     written: Annotated[dict[str, Any], DescribedAs("SpecContent")]
@@ -135,15 +131,13 @@ class DraftRow(Row):
     requested_by: list[UUID] = []
 
 
-class RunRow(Row):
+class RunRow(RowOfChat):
     """A run of an agent in a chat. `on_behalf_of` and `triggered_by` may stop it, and so may editors. `retry_at`: when the call
     of the model is retried after an error. The run of a sub-agent has a `parent_id` and the `metadata` of its messages. `steps` of
     at most `max_steps` are done."""
 
     kind: Literal["run"] = "run"
-    id: UUID
     chat_id: UUID
-    version: int
     agent_id: UUID
     state: Literal["queued", "running", "waiting_approval", "waiting_child", "completed", "failed", "stopped"]
     attempt: int
@@ -164,7 +158,7 @@ class RunRow(Row):
     ended_at: datetime | None = None
 
 
-class ChatRow(Row):
+class ChatRow(RowOfChat):
     """A chat. Its `version` rises with each change of a row in it.
 
     `is_direct`: it is the chat of two actors, unique for the pair in its workspace; it has no title, and nobody can join it.
@@ -172,19 +166,14 @@ class ChatRow(Row):
     """
 
     kind: Literal["chat"] = "chat"
-    id: UUID
     workspace_id: UUID
     title: str
-    version: int
     created_by: UUID | None
     created_at: datetime
     is_direct: bool = False
     is_between_agents: bool = False
     pin_count: int = 0
     ended: bool = False
-
-
-AnyRow = Annotated[MessageRow | ParticipantRow | DraftRow | RunRow | ChatRow, Field(discriminator="kind")]
 
 
 class ListedChatRow(Row):

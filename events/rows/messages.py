@@ -21,6 +21,7 @@ from events.payloads import (
 )
 from events.row import DescribedAs, Row
 from events.rows.avatars import Avatar
+from events.rows.kinds import RowOfChat
 
 
 class SubAgentMetadata(Row):
@@ -44,14 +45,12 @@ class MessageMetadata(Row):
 
 # `dump_payload` validated the payload before it was stored. Rows do not validate it again, because that would take time for
 # each row that is sent.
-class BaseMessageRow(Row):
+class BaseMessageRow(RowOfChat):
     """The fields of all types of messages. A reply of an agent is the rows with one `run_id`. Only messages of sub-agents have
     `metadata`. A message is pinned if it has a `pinned_at`."""
 
     kind: Literal["message"] = "message"
-    id: UUID
     chat_id: UUID
-    version: int
     seq: int
     author_id: UUID | None
     reply_to: UUID | None = None

@@ -6,6 +6,8 @@ from agents.services import drafts
 from chats import services as chats
 from common.ids import new_id
 from events.frames import Delta
+from events.rows import DraftRow
+from events.rows.messages import TextMessageRow
 from events.stream import Streams
 from realtime import catchup
 from realtime.catchup import catch_up
@@ -28,7 +30,7 @@ def test_a_snapshot_has_the_newest_page_and_whether_there_are_older_messages(tea
     for number in range(8):
         post(team.chat, team.alice, f"{number}")
     found = catch_up(team.chat.id, None)
-    texts = [row.payload["text"] for row in found.rows if row.kind == "message"]
+    texts = [row.payload["text"] for row in found.rows if isinstance(row, TextMessageRow)]
     assert (found.snapshot, found.has_older, texts) == (True, True, ["3", "4", "5", "6", "7"])
 
 
@@ -44,7 +46,7 @@ def test_large_messages_make_a_shorter_page_but_never_an_empty_one(team, monkeyp
         post(team.chat, team.alice, letter * 600)
     post(team.chat, team.alice, "d" * 5000)
     found = catch_up(team.chat.id, None)
-    assert [row.payload["text"][0] for row in found.rows if row.kind == "message"] == ["c", "d"]
+    assert [row.payload["text"][0] for row in found.rows if isinstance(row, TextMessageRow)] == ["c", "d"]
     assert found.has_older
 
 
@@ -58,7 +60,7 @@ def test_rows_that_ended_since_the_version_are_sent_and_older_ended_rows_are_not
         draft = drafts.claim_draft(actor=team.alice, chat_id=team.chat.id, agent_id=team.robin.id)
     since = catch_up(team.chat.id, None).version
     drafts.discard_draft(actor=team.alice, chat_id=team.chat.id, agent_id=team.robin.id, revision=draft.revision)
-    drafts_read = [row for row in catch_up(team.chat.id, since).rows if row.kind == "draft"]
+    drafts_read = [row for row in catch_up(team.chat.id, since).rows if isinstance(row, DraftRow)]
     assert [(row.status, row.outcome) for row in drafts_read] == [("ended", "discarded")]
     assert "draft" not in kinds(catch_up(team.chat.id, None))
     assert "draft" not in kinds(catch_up(team.chat.id, catch_up(team.chat.id, None).version))

@@ -11,6 +11,7 @@ from chats.models import ChatActor
 from common.clock import now
 from common.errors import Conflict
 from events.payloads import BudgetPeriod, BudgetScope
+from events.rows import ParticipantRow
 from realtime.catchup import catch_up
 from runs.models import Run
 from runs.services import claims
@@ -161,7 +162,7 @@ def test_the_preview_says_that_it_wakes(environment, bot):
 def read_cursor(environment, agent, since=None):
     """Return how far an agent has read, as its participant row tells a client that has the changes until `since`."""
     rows = catch_up(environment.team.chat.id, since).rows
-    return next(row.last_read_seq for row in rows if row.kind == "participant" and row.actor.id == agent.id)
+    return next(row.last_read_seq for row in rows if isinstance(row, ParticipantRow) and row.actor.id == agent.id)
 
 
 def test_how_far_a_program_has_read_is_in_the_rows_of_the_chat(environment, bot):

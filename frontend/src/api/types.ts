@@ -118,7 +118,7 @@ export type Changes = Schemas['Changes']
 export type Delta = Schemas['Delta']
 export type DraftText = Schemas['DraftText']
 export type PartialRow = Schemas['Partial']
-export type AnyRow = Subscribed['rows'][number]
+export type AnyRow = Schemas['AnyRow']
 export type ServerCode = Schemas['Code']
 
 export type SpecContent = Schemas['SpecContent']

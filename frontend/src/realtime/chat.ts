@@ -4,11 +4,9 @@ import type {
   Changes,
   ChatRow,
   Delta,
-  DraftRow,
   DraftText,
   EndedRunState,
   MessageRow,
-  ParticipantRow,
   RunRow,
   Subscribed,
 } from '@/api/types'
@@ -16,7 +14,11 @@ import { listKeys } from '@/lib/listKeys'
 import { LayeredMap } from './layered'
 import { appendDelta, fromPartial, mergePartials, type StreamingText } from './partials'
 
-type Rows<T> = ReadonlyMap<string, T>
+export type RowKind = AnyRow['kind']
+export type RowOf<K extends RowKind> = Extract<AnyRow, { kind: K }>
+type Rows<K extends RowKind> = ReadonlyMap<string, RowOf<K>>
+/** The rows of a chat, by kind and id. */
+export type RowTables = { readonly [K in RowKind]: Rows<K> }
 
 export interface ChatState {
   /** The version up to which all rows are loaded. */
@@ -29,13 +31,9 @@ export interface ChatState {
   hasOlder: boolean
   /** The lowest `seq` from which the log has no gaps; 0 if all of it is loaded. */
   firstLoadedSeq: number
-  chat: ChatRow | null
-  messages: Rows<MessageRow>
-  /** The same rows, sorted by `seq`. */
+  rows: RowTables
+  /** The messages, sorted by `seq`. */
   log: readonly MessageRow[]
-  participants: Rows<ParticipantRow>
-  drafts: Rows<DraftRow>
-  runs: Rows<RunRow>
   /** Streaming texts, by run id. */
   streaming: ReadonlyMap<string, readonly StreamingText[]>
   /** Texts that are being edited, by draft id. */
@@ -45,6 +43,26 @@ export interface ChatState {
   present: readonly string[]
 }
 
+export const endedRunStates = listKeys<EndedRunState>({ completed: true, failed: true, stopped: true })
+export const isActive = (run: RunRow) => !endedRunStates.some(state => state === run.state)
+
+/** For each kind of rows, whether a row has ended. A reply to `subscribe` leaves out rows that have ended before. */
+const hasEnded: { readonly [K in RowKind]: (row: RowOf<K>) => boolean } = {
+  chat: row => row.ended,
+  participant: row => row.ended,
+  draft: row => row.status === 'ended',
+  run: row => !isActive(row),
+  message: () => false,
+}
+
+export function isEnded<K extends RowKind>(row: RowOf<K> & { kind: K }): boolean {
+  return hasEnded[row.kind](row)
+}
+
+const rowKinds = Object.keys(hasEnded) as readonly RowKind[]
+
+export const emptyTables = Object.fromEntries(rowKinds.map(kind => [kind, new Map()])) as unknown as RowTables
+
 export const emptyChat: ChatState = {
   version: 0,
   known: 0,
@@ -52,12 +70,8 @@ export const emptyChat: ChatState = {
   closed: false,
   hasOlder: false,
   firstLoadedSeq: 0,
-  chat: null,
-  messages: new Map(),
+  rows: emptyTables,
   log: [],
-  participants: new Map(),
-  drafts: new Map(),
-  runs: new Map(),
   streaming: new Map(),
   writing: new Map(),
   typing: new Map(),
@@ -66,89 +80,66 @@ export const emptyChat: ChatState = {
 
 const TYPING_MS = 5_000
 
-export const endedRunStates = listKeys<EndedRunState>({ completed: true, failed: true, stopped: true })
-export const isActive = (run: RunRow) => !endedRunStates.some(state => state === run.state)
-export const isEnded = (row: ParticipantRow | DraftRow | RunRow) =>
-  row.kind === 'run' ? !isActive(row) : row.kind === 'draft' ? row.status === 'ended' : row.ended
+/** Returns the row of the chat itself, or null until it is loaded. */
+export function getChatRow(state: ChatState): ChatRow | null {
+  for (const row of state.rows.chat.values()) return row
+  return null
+}
 
-type NonMessageRow = ParticipantRow | DraftRow | RunRow
-type Tables = Pick<ChatState, 'chat' | 'messages' | 'log' | 'participants' | 'drafts' | 'runs'>
-type TableName = 'messages' | 'participants' | 'drafts' | 'runs'
-type Row<N extends TableName> = Tables[N] extends Rows<infer T> ? T : never
+type Tables = Pick<ChatState, 'rows' | 'log'>
 
 /**
  * Builds the tables of the next state. A table is copied at the first change of any of its rows, so that the tables of
  * the previous state stay unchanged.
  */
 class TablesBuilder {
-  readonly tables: Tables
-  private readonly copies = new Set<TableName>()
+  private rows: RowTables
+  private readonly copies = new Set<RowKind>()
   private readonly changed: MessageRow[] = []
   private hasRemovedMessages = false
 
-  constructor({ chat, messages, log, participants, drafts, runs }: ChatState) {
-    this.tables = { chat, messages, log, participants, drafts, runs }
+  constructor(private readonly before: Tables) {
+    this.rows = before.rows
   }
 
-  private copyTable(name: TableName): LayeredMap<AnyRow> {
-    if (!this.copies.has(name)) this.replace(name, LayeredMap.copyOf<AnyRow>(this.tables[name]))
-    return this.tables[name] as LayeredMap<AnyRow>
+  private copyTable(kind: RowKind): LayeredMap<AnyRow> {
+    if (!this.copies.has(kind)) this.replace(kind, LayeredMap.copyOf<AnyRow>(this.rows[kind]))
+    return this.rows[kind] as LayeredMap<AnyRow>
   }
 
-  private replace(name: TableName, table: Rows<AnyRow>): void {
-    this.copies.add(name)
-    Object.assign(this.tables, { [name]: table })
+  private replace(kind: RowKind, table: ReadonlyMap<string, AnyRow>): void {
+    this.copies.add(kind)
+    this.rows = { ...this.rows, [kind]: table }
   }
 
   /** Puts a row into its table unless the table has a newer one, or one of the same version that is not to be replaced. */
   upsert(row: AnyRow, { replacesSameVersion }: { replacesSameVersion: boolean }): void {
-    switch (row.kind) {
-      case 'message':
-        if (this.put('messages', row, replacesSameVersion)) this.changed.push(row)
-        break
-      case 'participant':
-        this.put('participants', row, replacesSameVersion)
-        break
-      case 'draft':
-        this.put('drafts', row, replacesSameVersion)
-        break
-      case 'run':
-        this.put('runs', row, replacesSameVersion)
-        break
-      case 'chat':
-        if (isNewer(row, this.tables.chat ?? undefined, replacesSameVersion)) this.tables.chat = row
-        break
-      default:
-        row satisfies never
-    }
-  }
-
-  private put(name: TableName, row: AnyRow, replacesSameVersion: boolean): boolean {
-    const known = this.tables[name].get(row.id)
-    if (!isNewer(row, known, replacesSameVersion) || isSameContent(row, known)) return false
-    this.copyTable(name).set(row.id, row)
-    return true
+    const known = this.rows[row.kind].get(row.id)
+    if (!isNewer(row, known, replacesSameVersion) || isSameContent(row, known)) return
+    this.copyTable(row.kind).set(row.id, row)
+    if (row.kind === 'message') this.changed.push(row)
   }
 
   /** Returns whether the row is in its table. Always true for a message, because older messages may not be loaded. */
   has(row: AnyRow): boolean {
-    if (row.kind === 'message' || row.kind === 'chat') return true
-    return this.tables[`${row.kind}s`].has(row.id)
+    return row.kind === 'message' || row.kind === 'chat' || this.rows[row.kind].has(row.id)
   }
 
-  /** Removes the rows that do not satisfy a condition. */
-  filter<N extends TableName>(name: N, isKept: (row: Row<N>) => boolean): void {
-    const table = this.tables[name] as Rows<Row<N>>
-    const kept = [...table].filter(([, row]) => isKept(row)) as [string, AnyRow][]
+  /** Removes the rows of a kind that do not satisfy a condition. */
+  filter(kind: RowKind, isKept: (row: AnyRow) => boolean): void {
+    const table: ReadonlyMap<string, AnyRow> = this.rows[kind]
+    const kept = [...table].filter(([, row]) => isKept(row))
     if (kept.length === table.size) return
-    this.replace(name, LayeredMap.copyOf<AnyRow>(new Map(kept)))
-    if (name === 'messages') this.hasRemovedMessages = true
+    this.replace(kind, LayeredMap.copyOf<AnyRow>(new Map(kept)))
+    if (kind === 'message') this.hasRemovedMessages = true
   }
 
   build(): Tables {
-    if (this.hasRemovedMessages) this.tables.log = [...this.tables.messages.values()].sort(compareSeq)
-    else if (this.changed.length > 0) this.tables.log = updateLog(this.tables.log, this.changed)
-    return this.tables
+    const { rows, changed } = this
+    let { log } = this.before
+    if (this.hasRemovedMessages) log = [...rows.message.values()].sort(compareSeq)
+    else if (changed.length > 0) log = updateLog(log, changed)
+    return { rows, log }
   }
 }
 
@@ -188,8 +179,7 @@ const isSameContent = (row: AnyRow, known: AnyRow | undefined) =>
 function isNewer(row: AnyRow, known: AnyRow | undefined, replacesSameVersion: boolean): boolean {
   if (!known) return true
   if (row.version !== known.version) return row.version > known.version
-  if (row.kind === 'draft' && known.kind === 'draft' && row.revision !== known.revision)
-    return row.revision > known.revision
+  if ('revision' in row && 'revision' in known && row.revision !== known.revision) return row.revision > known.revision
   return replacesSameVersion
 }
 
@@ -198,10 +188,10 @@ function filterStreaming(streaming: ChatState['streaming'], tables: Tables): Cha
   const left = new Map<string, readonly StreamingText[]>()
   let isUnchanged = true
   for (const [runId, texts] of streaming) {
-    const run = tables.runs.get(runId)
+    const run = tables.rows.run.get(runId)
     const hasEnded = run !== undefined && !isActive(run)
     // The rows of a step arrive together: if one is loaded, no part of the step is streaming.
-    const stored = new Set(texts.filter(text => tables.messages.has(text.row_id)).map(text => text.message_id))
+    const stored = new Set(texts.filter(text => tables.rows.message.has(text.row_id)).map(text => text.message_id))
     const open = texts.filter(text => !hasEnded && !stored.has(text.message_id) && text.attempt >= (run?.attempt ?? 0))
     if (open.length === texts.length) left.set(runId, texts)
     else {
@@ -214,7 +204,7 @@ function filterStreaming(streaming: ChatState['streaming'], tables: Tables): Cha
 
 function filterWriting(writing: ChatState['writing'], tables: Tables): ChatState['writing'] {
   const left = [...writing].filter(([draftId, text]) => {
-    const draft = tables.drafts.get(draftId)
+    const draft = tables.rows.draft.get(draftId)
     return !draft || (draft.status !== 'ended' && text.revision > draft.revision)
   })
   return left.length === writing.size ? writing : new Map(left)
@@ -264,11 +254,11 @@ function removeMissing(state: ChatState, frame: Subscribed): TablesBuilder {
   const next = new TablesBuilder(state)
   const idsInFrame = new Set(frame.rows.map(row => row.id))
   // Frames may have arrived before the snapshot: newer rows are kept.
-  if (frame.snapshot) next.filter('messages', row => row.version > frame.version || idsInFrame.has(row.id))
-  const isKept = (row: NonMessageRow) => idsInFrame.has(row.id) || row.version > frame.version || isEnded(row)
-  next.filter('participants', isKept)
-  next.filter('drafts', isKept)
-  next.filter('runs', isKept)
+  const isKept = (row: AnyRow) => idsInFrame.has(row.id) || row.version > frame.version
+  for (const kind of rowKinds) {
+    if (kind !== 'message') next.filter(kind, row => isKept(row) || isEnded(row))
+    else if (frame.snapshot) next.filter(kind, isKept)
+  }
   return next
 }
 
@@ -282,7 +272,7 @@ function getFirstSeq(frame: Subscribed): number {
 /** Returns the streaming texts after a reply to `subscribe`: those of the reply, and the known ones of runs in `tables`. */
 function updateStreaming(state: ChatState, frame: Subscribed, tables: Tables): ChatState['streaming'] {
   const streaming = new Map<string, readonly StreamingText[]>()
-  for (const [runId, texts] of state.streaming) if (tables.runs.has(runId)) streaming.set(runId, texts)
+  for (const [runId, texts] of state.streaming) if (tables.rows.run.has(runId)) streaming.set(runId, texts)
   for (const partial of frame.partials) {
     const known = streaming.get(partial.run_id) ?? []
     streaming.set(partial.run_id, mergePartials(known, [fromPartial(partial)]))
@@ -318,21 +308,27 @@ export function applySubscriptionReply(state: ChatState, frame: Subscribed): Cha
 export function addOlderMessages(state: ChatState, rows: readonly MessageRow[], hasOlder: boolean): ChatState {
   const next = new TablesBuilder(state)
   for (const row of rows) next.upsert(row, { replacesSameVersion: false })
-  const { messages, log } = next.build()
+  const { rows: tables, log } = next.build()
   const lowest = rows[0]?.seq ?? state.firstLoadedSeq
-  return { ...state, messages, log, hasOlder, firstLoadedSeq: hasOlder ? Math.min(state.firstLoadedSeq, lowest) : 0 }
+  return {
+    ...state,
+    rows: tables,
+    log,
+    hasOlder,
+    firstLoadedSeq: hasOlder ? Math.min(state.firstLoadedSeq, lowest) : 0,
+  }
 }
 
 export function applyDelta(state: ChatState, delta: Delta): ChatState {
-  const run = state.runs.get(delta.run_id)
-  if (state.messages.has(delta.row_id) || (run && (!isActive(run) || delta.attempt < run.attempt))) return state
+  const run = state.rows.run.get(delta.run_id)
+  if (state.rows.message.has(delta.row_id) || (run && (!isActive(run) || delta.attempt < run.attempt))) return state
   const before = state.streaming.get(delta.run_id) ?? []
   const after = appendDelta(before, delta)
   return after === before ? state : { ...state, streaming: new Map(state.streaming).set(delta.run_id, after) }
 }
 
 export function applyDraftText(state: ChatState, text: DraftText): ChatState {
-  const draft = state.drafts.get(text.draft_id)
+  const draft = state.rows.draft.get(text.draft_id)
   const last = Math.max(state.writing.get(text.draft_id)?.revision ?? -1, draft?.revision ?? -1)
   if (text.revision <= last || draft?.status === 'ended') return state
   return { ...state, writing: new Map(state.writing).set(text.draft_id, text) }

@@ -49,7 +49,7 @@ describe('MSG5: frames recorded from the services', () => {
 
   it('have a tree of sub-agents that a newcomer joins', () => {
     const { newcomer_snapshot, snapshot } = readFixture('sub-agents.json')
-    const runs = [...(applyAll([newcomer_snapshot]).get(snapshot.topic)?.runs.values() ?? [])]
+    const runs = [...(applyAll([newcomer_snapshot]).get(snapshot.topic)?.rows.run.values() ?? [])]
     expect(runs.filter(run => run.parent_id).map(run => run.state)).toEqual(['running', 'queued'])
   })
 })

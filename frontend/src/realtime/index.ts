@@ -1,5 +1,14 @@
 export { backoff } from './backoff'
-export { type ChatState, endedRunStates, indexOfSeq, isActive, isEnded } from './chat'
+export {
+  type ChatState,
+  endedRunStates,
+  getChatRow,
+  indexOfSeq,
+  isActive,
+  isEnded,
+  type RowKind,
+  type RowOf,
+} from './chat'
 export {
   chatState,
   connection,

@@ -9,7 +9,7 @@ import type {
   SpecContent,
   Subscribed,
 } from '@/api/types'
-import { type ChatState, isEnded } from './chat'
+import { type ChatState, emptyChat, isEnded } from './chat'
 
 export const topic = 'chat:c'
 const at = '2026-11-20T10:00:00Z'
@@ -153,7 +153,7 @@ export class ServerChat {
   }
 }
 
-const isInSnapshot = (row: AnyRow) => row.kind === 'message' || row.kind === 'chat' || !isEnded(row)
+const isInSnapshot = (row: AnyRow) => !isEnded(row)
 
 function buildChangedRow(before: ReadonlyMap<string, AnyRow>, { kind, index }: Change, version: number): AnyRow {
   const id = `${kind}${index}`
@@ -186,24 +186,28 @@ function buildNextDraft(known: AnyRow | undefined, id: string, version: number):
 }
 
 /** The draft with the text that has been written since its row was sent. A frame of a text doesn't say by whom and when. */
-function withWriting(draft: DraftRow, chat: ChatState | undefined): DraftRow {
-  const { revision, written, lock_holder_id, lock_expires_at } = chat?.writing.get(draft.id) ?? draft
+function withWriting(draft: DraftRow, chat: ChatState): DraftRow {
+  const { revision, written, lock_holder_id, lock_expires_at } = chat.writing.get(draft.id) ?? draft
   const newest = revision > draft.revision ? { revision, written, lock_holder_id, lock_expires_at } : {}
   return { ...draft, ...newest, updated_by: draft.created_by, updated_at: at }
 }
 
 /** Returns the parts of a chat's state that must be equal however they were received. */
-export function selectDurable(chat: ChatState | undefined) {
-  const listActive = <T extends ParticipantRow | DraftRow | RunRow>(rows: ReadonlyMap<string, T> | undefined) =>
-    [...(rows?.values() ?? [])].filter(row => !isEnded(row)).sort((a, b) => a.id.localeCompare(b.id))
+export function selectDurable(chat: ChatState = emptyChat) {
+  const tables: readonly ReadonlyMap<string, AnyRow>[] = Object.values(chat.rows)
+  const rows = tables.flatMap(table => [...table.values()]).filter(row => row.kind !== 'message' && !isEnded(row))
   return {
-    version: chat?.version,
-    // In a snapshot, the chat row has the version of the chat; in a frame, the version of its last change.
-    chat: chat?.chat && { ...chat.chat, version: 0 },
-    messages: [...(chat?.messages.values() ?? [])].sort((a, b) => a.seq - b.seq),
-    log: chat?.log,
-    participants: listActive(chat?.participants),
-    drafts: listActive(chat?.drafts).map(draft => withWriting(draft, chat)),
-    runs: listActive(chat?.runs),
+    version: chat.version,
+    messages: [...chat.rows.message.values()].sort((a, b) => a.seq - b.seq),
+    log: chat.log,
+    others: rows
+      .map(row => normalizeRow(row, chat))
+      .sort((a, b) => `${a.kind} ${a.id}`.localeCompare(`${b.kind} ${b.id}`)),
   }
+}
+
+function normalizeRow(row: AnyRow, chat: ChatState): AnyRow {
+  if (row.kind === 'draft') return withWriting(row, chat)
+  // In a snapshot, the chat row has the version of the chat; in a frame, the version of its last change.
+  return row.kind === 'chat' ? { ...row, version: 0 } : row
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { AnyRow, Delta, ServerFrame } from '@/api/types'
+import { emptyChat } from './chat'
 import { type Change, draft, message, run, ServerChat, selectDurable, topic } from './server.testing'
 import { applyFrame, type ChatStates, emptyState, evictOldChats, isBehind, MAX_LEFT } from './store'
 
@@ -77,7 +78,7 @@ describe('the store', () => {
       { ...new ServerChat([]).snapshot(), version: 3 },
       { type: 'changes', topic, after: 4, version: 5, rows: [message('m5', 5, 5, 'five')] },
     ]).get(topic)
-    expect(state?.messages.get('m5')?.version).toBe(5)
+    expect(state?.rows.message.get('m5')?.version).toBe(5)
     expect(state?.version).toBe(3)
     expect(state && isBehind(state)).toBe(true)
   })
@@ -96,7 +97,7 @@ describe('the store', () => {
       { kind: 'run', index: 0 },
     ])
     const state = applyAll([...history.frames, ...history.frames.slice(0, 1)])
-    expect(state.get(topic)?.runs.get('run0')?.state).toBe('completed')
+    expect(state.get(topic)?.rows.run.get('run0')?.state).toBe('completed')
   })
 
   it('keeps the higher revision of a draft with the same version, because an autosave increases nothing else', () => {
@@ -104,7 +105,7 @@ describe('the store', () => {
       { ...new ServerChat([]).snapshot(), version: 2, rows: [draft('d', 2, 4, 'drafting')] },
       { ...new ServerChat([]).snapshot(), snapshot: false, version: 2, rows: [draft('d', 2, 3, 'drafting')] },
     ])
-    expect(state.get(topic)?.drafts.get('d')?.revision).toBe(4)
+    expect(state.get(topic)?.rows.draft.get('d')?.revision).toBe(4)
   })
 })
 
@@ -116,16 +117,19 @@ describe('tables without changes in a frame', () => {
     { kind: 'run', index: 0 },
   ])
   const before = applyAll([history.snapshot()])
-  const tables = ['messages', 'log', 'participants', 'drafts', 'runs', 'streaming', 'writing', 'typing'] as const
+  const select = (chat = emptyChat) => {
+    const { log, streaming, writing, typing } = chat
+    return { ...chat.rows, log, streaming, writing, typing }
+  }
   const listChangedTables = (frame: ServerFrame) => {
-    const [was, is] = [before.get(topic), applyAll([frame], before).get(topic)]
-    return tables.filter(name => was?.[name] !== is?.[name])
+    const [was, is] = [select(before.get(topic)), select(applyAll([frame], before).get(topic))]
+    return Object.keys(was).filter(name => was[name as keyof typeof was] !== is[name as keyof typeof is])
   }
   const changes = (...rows: AnyRow[]): ServerFrame => ({ type: 'changes', topic, after: 4, version: 5, rows })
 
   it('stay the same objects', () => {
-    expect(listChangedTables(changes(run('run0', 5, 'queued')))).toEqual(['runs'])
-    expect(listChangedTables(changes(message('m5', 5, 5, 'five')))).toEqual(['messages', 'log'])
+    expect(listChangedTables(changes(run('run0', 5, 'queued')))).toEqual(['run'])
+    expect(listChangedTables(changes(message('m5', 5, 5, 'five')))).toEqual(['message', 'log'])
     expect(listChangedTables(changes(message('post1', 1, 1, 'text')))).toEqual([])
     // Each response has all streaming texts.
     expect(listChangedTables(history.snapshot())).toEqual(['streaming'])

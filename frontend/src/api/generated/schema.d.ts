@@ -2919,6 +2919,7 @@ export interface components {
             /** @default full */
             scope?: components["schemas"]["TokenScopeRequest"];
         };
+        AnyRow: components["schemas"]["ChatRow"] | components["schemas"]["ParticipantRow"] | components["schemas"]["DraftRow"] | components["schemas"]["RunRow"] | components["schemas"]["MessageRow"];
         /** @description An API token of the reader, or of an agent. Its text is returned once, when it is created; `prefix` is its beginning. */
         ApiTokenRow: {
             /** Format: date-time */
@@ -3203,7 +3204,7 @@ export interface components {
          */
         Changes: {
             after: number;
-            rows: (components["schemas"]["MessageRow"] | components["schemas"]["ParticipantRow"] | components["schemas"]["DraftRow"] | components["schemas"]["RunRow"] | components["schemas"]["ChatRow"])[];
+            rows: components["schemas"]["AnyRow"][];
             topic: string;
             /**
              * @default changes
@@ -6283,7 +6284,7 @@ export interface components {
             partials: components["schemas"]["Partial"][];
             /** @default [] */
             present: string[];
-            rows: (components["schemas"]["MessageRow"] | components["schemas"]["ParticipantRow"] | components["schemas"]["DraftRow"] | components["schemas"]["RunRow"] | components["schemas"]["ChatRow"])[];
+            rows: components["schemas"]["AnyRow"][];
             snapshot: boolean;
             topic: string;
             /**

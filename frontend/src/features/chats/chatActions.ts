@@ -13,7 +13,7 @@ interface ChatActions {
 
 function replyToFocused({ chatId, reply }: ChatContextValue): boolean {
   const id = document.activeElement?.closest<HTMLElement>('[data-message]')?.dataset['message']
-  const row = id ? chatState(chatId).messages.get(id) : undefined
+  const row = id ? chatState(chatId).rows.message.get(id) : undefined
   if (row) reply(row)
   return row !== undefined
 }
@@ -27,7 +27,7 @@ function togglePinOfFocused({ chatId, togglePin }: ChatContextValue): boolean {
 
 /** Returns a function that stops all active runs of the chat that the reader may stop; null if there is none. */
 function getStopAll({ chatId, me, isEditor }: ChatContextValue): (() => void) | null {
-  const runs = [...chatState(chatId).runs.values()].filter(run => isActive(run) && canStop(run, me, isEditor))
+  const runs = [...chatState(chatId).rows.run.values()].filter(run => isActive(run) && canStop(run, me, isEditor))
   if (runs.length === 0) return null
   return () => {
     for (const run of runs)

@@ -15,7 +15,15 @@ import {
 import { getTimeOfId } from '@/lib/ids'
 import { useTexts } from '@/lib/language'
 import { sameItems } from '@/lib/sameItems'
-import { type ChatState, indexOfSeq, isActive, isEnded, type StreamingText, useChatSelector } from '@/realtime'
+import {
+  type ChatState,
+  getChatRow,
+  indexOfSeq,
+  isActive,
+  isEnded,
+  type StreamingText,
+  useChatSelector,
+} from '@/realtime'
 import type { FindName } from '@/ui/prose/mentions'
 import { isOfSubAgent } from './subAgents'
 
@@ -34,30 +42,30 @@ export function useMessages(chatId: string, range: { from: number; to: number } 
   }, [log, from, to])
 }
 
-const participantsIn = (chat: ChatState) => [...chat.participants.values()].filter(participant => !isEnded(participant))
+const participantsIn = (chat: ChatState) =>
+  [...chat.rows.participant.values()].filter(participant => !isEnded(participant))
 /** Returns the people and agents of the chat. */
 export const useParticipants = (chatId: string): readonly ParticipantRow[] =>
   useChatSelector(chatId, participantsIn, sameItems)
 
 /** A chat between agents has no title: it is shown by their names. */
 const selectTitle = (chat: ChatState) =>
-  chat.chat?.is_between_agents
+  getChatRow(chat)?.is_between_agents
     ? participantsIn(chat)
         .map(participant => participant.actor.name)
         .join(' · ')
-    : (chat.chat?.title ?? null)
+    : (getChatRow(chat)?.title ?? null)
 /** Returns the title of the chat; for a direct chat, and until the chat is loaded, the one in the list of chats. */
 export const useChatTitle = (chatId: string, listedChat: ListedChatRow | undefined): string =>
   useChatSelector(chatId, selectTitle) || listedChat?.chat.title || ''
 
-const selectIsDirect = (chat: ChatState) => chat.chat?.is_direct ?? false
+const selectIsDirect = (chat: ChatState) => getChatRow(chat)?.is_direct ?? false
 export const useIsDirect = (chatId: string): boolean => useChatSelector(chatId, selectIsDirect)
 
-const selectChatRow = (chat: ChatState) => chat.chat
 /** Returns the row of the chat; null until it is loaded. */
-export const useChatRow = (chatId: string): ChatRow | null => useChatSelector(chatId, selectChatRow)
+export const useChatRow = (chatId: string): ChatRow | null => useChatSelector(chatId, getChatRow)
 
-const selectIsBetweenAgents = (chat: ChatState) => chat.chat?.is_between_agents ?? false
+const selectIsBetweenAgents = (chat: ChatState) => getChatRow(chat)?.is_between_agents ?? false
 /** Returns whether only two agents write in the chat. Editors may read it. */
 export const useIsBetweenAgents = (chatId: string): boolean => useChatSelector(chatId, selectIsBetweenAgents)
 
@@ -65,7 +73,7 @@ const selectIsClosed = (chat: ChatState) => chat.closed
 /** Returns whether this person may not, or no longer, see the chat. */
 export const useIsClosed = (chatId: string): boolean => useChatSelector(chatId, selectIsClosed)
 
-const selectActiveRuns = (chat: ChatState) => [...chat.runs.values()].filter(isActive)
+const selectActiveRuns = (chat: ChatState) => [...chat.rows.run.values()].filter(isActive)
 const selectWorkingAgents = (chat: ChatState) => [
   ...new Set(
     selectActiveRuns(chat)
@@ -92,7 +100,7 @@ const selectRunPhases = (chat: ChatState) =>
  */
 export const useRunPhases = (chatId: string): readonly string[] => useChatSelector(chatId, selectRunPhases, sameItems)
 
-const selectSubAgentRuns = (chat: ChatState) => [...chat.runs.values()].filter(run => run.parent_id)
+const selectSubAgentRuns = (chat: ChatState) => [...chat.rows.run.values()].filter(run => run.parent_id)
 /** Returns the known runs of sub-agents: all active ones, and those that ended while this page was open. */
 export const useSubAgentRuns = (chatId: string): readonly RunRow[] =>
   useChatSelector(chatId, selectSubAgentRuns, sameItems)
@@ -131,7 +139,7 @@ export function useWaitingSubAgents(chatId: string): ReadonlySet<string> {
 export const useRun = (chatId: string, runId: string): RunRow | null =>
   useChatSelector(
     chatId,
-    useCallback((chat: ChatState) => chat.runs.get(runId) ?? null, [runId]),
+    useCallback((chat: ChatState) => chat.rows.run.get(runId) ?? null, [runId]),
   )
 
 const noTexts: readonly StreamingText[] = []
@@ -158,7 +166,7 @@ export function useStreamingSince(chatId: string): ReadonlyMap<string, number> {
   }, [steps])
 }
 
-const selectDrafts = (chat: ChatState) => [...chat.drafts.values()].filter(draft => !isEnded(draft))
+const selectDrafts = (chat: ChatState) => [...chat.rows.draft.values()].filter(draft => !isEnded(draft))
 export const useDrafts = (chatId: string): readonly DraftRow[] => useChatSelector(chatId, selectDrafts, sameItems)
 
 /** Returns whether this person can try a draft of the agent: an applied one, or one that they are editing. */
@@ -167,7 +175,7 @@ export const useHasDraft = (chatId: string, agentId: string | null, me: string):
     chatId,
     useCallback(
       (chat: ChatState) =>
-        [...chat.drafts.values()].some(
+        [...chat.rows.draft.values()].some(
           draft =>
             draft.agent_id === agentId && !isEnded(draft) && (draft.applied !== null || draft.lock_holder_id === me),
         ),
@@ -205,7 +213,7 @@ export function useFindActor(chatId: string, workspaceId: string): FindActor {
   }, [participants, agents, people])
 }
 
-const participantsOf = (chat: ChatState) => chat.participants
+const participantsOf = (chat: ChatState) => chat.rows.participant
 
 /** Returns a function that finds the name for the handle of a participant, also of one who has left, or for `all`. */
 export function useFindName(findActor: FindActor, chatId: string, me: string): FindName {

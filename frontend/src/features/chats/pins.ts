@@ -18,7 +18,7 @@ export const chooseRowToPin = (rows: readonly MessageRow[]): MessageRow | undefi
 
 /** Returns the row to pin or unpin for the message shown with this id. A reply has the id of its first row. */
 export function findRowToPin(chat: ChatState, id: string): MessageRow | undefined {
-  const row = chat.messages.get(id)
+  const row = chat.rows.message.get(id)
   if (!row) return undefined
   return chooseRowToPin(
     row.run_id ? chat.log.filter(other => other.run_id === row.run_id && !isOfSubAgent(other)) : [row],

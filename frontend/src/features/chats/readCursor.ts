@@ -97,6 +97,6 @@ const ignore = () => undefined
 
 function countUnread(seq: number, chatId: string, me: string): number {
   let count = 0
-  for (const row of chatState(chatId).messages.values()) if (row.seq > seq && isUnread(row, me)) count += 1
+  for (const row of chatState(chatId).rows.message.values()) if (row.seq > seq && isUnread(row, me)) count += 1
   return count
 }

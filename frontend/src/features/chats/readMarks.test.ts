@@ -21,6 +21,6 @@ it('marks the last message of others that each agent in the chat has read', () =
     messageRow(4, { type: 'THINKING' }),
     messageRow(5),
   ]
-  const chat = { participants, log } as unknown as ChatState
+  const chat = { rows: { participant: participants }, log } as unknown as ChatState
   expect(selectReadMarks(chat)).toEqual(['m2 scribe', 'm2 writer'])
 })

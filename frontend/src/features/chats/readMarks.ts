@@ -15,7 +15,7 @@ const MAX_SEARCHED = 300
 export function selectReadMarks(chat: ChatState): string[] {
   const newest = chat.log.slice(-MAX_SEARCHED)
   const marks: string[] = []
-  for (const participant of chat.participants.values()) {
+  for (const participant of chat.rows.participant.values()) {
     const { actor, last_read_seq } = participant
     if (actor.kind !== 'agent' || last_read_seq == null || isEnded(participant)) continue
     const read = newest.findLast(

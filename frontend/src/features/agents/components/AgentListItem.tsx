@@ -29,8 +29,8 @@ const isSameStatus = (a: AgentStatus, b: AgentStatus) =>
   a.isWorking === b.isWorking && a.isWaiting === b.isWaiting && a.isApplied === b.isApplied && a.holder === b.holder
 
 function selectAgentStatus(chat: ChatState, agentId: string): AgentStatus {
-  const draft = [...chat.drafts.values()].find(row => row.agent_id === agentId && !isEnded(row))
-  const runs = [...chat.runs.values()].filter(run => run.agent_id === agentId && isActive(run))
+  const draft = [...chat.rows.draft.values()].find(row => row.agent_id === agentId && !isEnded(row))
+  const runs = [...chat.rows.run.values()].filter(run => run.agent_id === agentId && isActive(run))
   const waiting = runs.filter(run => run.state === 'waiting_approval')
   return {
     isWorking: runs.length > waiting.length,

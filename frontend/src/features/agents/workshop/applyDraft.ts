@@ -11,7 +11,7 @@ import type { Workshop } from './draftSession'
  * Returns false if no draft is applied, or if applying failed; the error is shown as a toast.
  */
 export async function applyDraft(chatId: string, agentId: string, personId: string): Promise<boolean> {
-  const draft = [...chatState(chatId).drafts.values()].find(row => row.agent_id === agentId && !isEnded(row))
+  const draft = [...chatState(chatId).rows.draft.values()].find(row => row.agent_id === agentId && !isEnded(row))
   if (!draft) return false
   const applied = draft.applied
   if (draft.lock_holder_id !== personId || (applied && isSameContent(applied, draft.written))) return applied !== null

@@ -52,7 +52,7 @@ function useDraft(chatId: string, agentId: string) {
   const draft = useChatSelector(
     chatId,
     useCallback(
-      (chat: ChatState) => [...chat.drafts.values()].find(row => row.agent_id === agentId && !isEnded(row)) ?? null,
+      (chat: ChatState) => [...chat.rows.draft.values()].find(row => row.agent_id === agentId && !isEnded(row)) ?? null,
       [agentId],
     ),
   )
@@ -80,7 +80,7 @@ export function useWorkshop(chatId: string, agent: AgentRow, me: ActorRow): Work
   const number = agent.spec.number ?? 0
   const saved = useChatSelector(
     chatId,
-    useCallback((chat: ChatState) => findJustSavedDraft(chat.drafts.values(), agentId, number), [agentId, number]),
+    useCallback((chat: ChatState) => findJustSavedDraft(chat.rows.draft.values(), agentId, number), [agentId, number]),
   )
   const { autosave, save, lost, dropText, isMine } = useDraftAutosave({
     draftKey: useMemo(() => ({ personId: me.id, chatId, agentId }), [me.id, chatId, agentId]),

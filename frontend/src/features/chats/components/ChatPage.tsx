@@ -175,7 +175,7 @@ function OpenChat(props: ChatPageProps) {
       isEditor: workspace.role === 'editor',
       findActor,
       findName,
-      findMessage: id => chatState(chatId).messages.get(id),
+      findMessage: id => chatState(chatId).rows.message.get(id),
       reply: row => composer.current?.reply(row),
       askDraft,
       togglePin: canPin ? row => void togglePin(chatId, row) : null,
@@ -272,7 +272,7 @@ function useItems(
   const streamingSince = useStreamingSince(chatId)
   return useMemo(() => {
     if (!isNewest) return builder.update({ messages, unsent: [], active: [], unreadAfter, me })
-    const known = chatState(chatId).messages
+    const known = chatState(chatId).rows.message
     const waiting = unsent.filter(entry => !known.has(entry.id))
     return builder.update({ messages, unsent: waiting, active, subAgentRuns, streamingSince, unreadAfter, me })
   }, [builder, chatId, messages, isNewest, unsent, active, subAgentRuns, streamingSince, unreadAfter, me])
@@ -280,6 +280,6 @@ function useItems(
 
 /** Returns the id of an agent whose draft can be compared, preferring an applied draft. */
 function selectComparableAgent(chat: ChatState): string | null {
-  const drafts = [...chat.drafts.values()].filter(draft => !isEnded(draft))
+  const drafts = [...chat.rows.draft.values()].filter(draft => !isEnded(draft))
   return (drafts.find(draft => draft.applied) ?? drafts[0])?.agent_id ?? null
 }
