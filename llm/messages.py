@@ -89,12 +89,15 @@ class ToolSchema:
 
 @dataclass(frozen=True)
 class ModelRequest:
-    """One request to a model."""
+    """One request to a model. `tool_choice`: the tool that the model has to call. `wants_json`: the answer has to be JSON, if the
+    provider has a mode for that."""
 
     model: str
     turns: Sequence[Turn]
     tools: Sequence[ToolSchema] = ()
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    tool_choice: str = ""
+    wants_json: bool = False
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ author cannot have known, so no text can end its own part and begin another. `me
 
 import json
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -14,7 +14,8 @@ from uuid import UUID
 from actors.models import Actor
 from agents.specs.content import SpecContent
 from agents.specs.merging import Contribution
-from events.rows import DiffRow
+from common.ids import new_id
+from events.rows import Contributor, DiffRow
 from runs.kinds.job import JobInput
 
 LANGUAGE_NAMES = {"en": "English", "zh-hant": "Traditional Chinese", "zh-hans": "Simplified Chinese"}
@@ -109,6 +110,25 @@ def build_merge_input(
         "suggestions": [_build_suggestion_data(suggestion, production) for suggestion in suggestions],
     }
     return JobInput(text="\n\n".join(parts), input=data, expected=expected)
+
+
+def parse_merge_input(data: Mapping[str, Any]) -> tuple[str, list[NamedSuggestion]]:
+    """Return the production prompt and the suggestions of a merge from the data of its input. Of the specs, only the prompts are
+    known, and the contributors have new ids."""
+    production = data["production"]
+    suggestions = [
+        NamedSuggestion(
+            item["name"],
+            Contribution(
+                Contributor(id=new_id(), actor_id=new_id(), name=item["author"]),
+                SpecContent(prompt=production if item["base_prompt"] is None else item["base_prompt"]),
+                SpecContent(prompt=item["prompt"]),
+            ),
+            item["note"],
+        )
+        for item in data["suggestions"]
+    ]
+    return production, suggestions
 
 
 def _build_suggestion_data(suggestion: NamedSuggestion, production: SpecContent) -> dict[str, Any]:

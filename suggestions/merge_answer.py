@@ -4,23 +4,19 @@ Only the prompt comes from the answer; the other fields of the spec are merged b
 agent a tool. The authors that the answer names for a line count only if the line is neither in production nor in a suggestion.
 """
 
-import json
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from agents.specs.content import MAX_PROMPT
-from common.text import to_storable_json
 from events.rows import ConflictChoice, MergeConflict, Segment
+from llm.structured import InvalidAnswer, parse_answer
 from suggestions.job_inputs import NamedSuggestion
 
-_FENCE_START = re.compile(r"```(?:json)?[ \t]*\n")
-MAX_ANSWER = 1_000_000
 NUL = "\x00"
 
 
@@ -38,7 +34,7 @@ class InvalidReason(StrEnum):
     PROMPT_TOO_LONG = "answer_prompt_too_long"
 
 
-class InvalidMergeAnswer(Exception):
+class InvalidMergeAnswer(InvalidAnswer):
     """The answer cannot be used. The text of the exception says why, in one English sentence."""
 
     def __init__(self, reason: InvalidReason, text: str) -> None:
@@ -88,7 +84,11 @@ class MergedPrompt:
 
 def build_merged_prompt(answer_text: str, production: str, suggestions: Sequence[NamedSuggestion]) -> MergedPrompt:
     """Build the merged prompt from an answer, and attribute every line to its authors. Raises `InvalidMergeAnswer`."""
-    answer = _parse_answer(answer_text)
+    return check_merge_answer(production, suggestions, _parse_answer(answer_text))
+
+
+def check_merge_answer(production: str, suggestions: Sequence[NamedSuggestion], answer: MergeAnswer) -> MergedPrompt:
+    """Check an answer against the texts, and return the merged prompt. Raises `InvalidMergeAnswer`."""
     contributors = {suggestion.name: suggestion.contribution.contributor.id for suggestion in suggestions}
     _check_sources(answer, contributors)
 
@@ -115,21 +115,11 @@ def build_merged_prompt(answer_text: str, production: str, suggestions: Sequence
 
 
 def _parse_answer(text: str) -> MergeAnswer:
-    if len(text) > MAX_ANSWER:
-        raise InvalidMergeAnswer(InvalidReason.TOO_LONG, "The answer is too long.")
-    # One regular expression for the whole block takes hours if an answer repeats the beginning of a block often enough.
-    start, end = _FENCE_START.search(text), text.rfind("```")
-    if start and start.end() <= end:
-        text = text[start.end() : end]
     try:
-        return MergeAnswer.model_validate(to_storable_json(json.loads(text)))
-    except ValidationError as error:
-        path = ".".join(map(str, error.errors()[0]["loc"]))
-        raise InvalidMergeAnswer(
-            InvalidReason.WRONG_SHAPE, f"The answer has the wrong shape ({path or 'all of it'})."
-        ) from error
-    except (ValueError, RecursionError) as error:
-        raise InvalidMergeAnswer(InvalidReason.NO_JSON, "The answer is not JSON.") from error
+        return parse_answer(MergeAnswer, text)
+    except InvalidAnswer as error:
+        reason = InvalidReason(f"answer_{error.code}")
+        raise InvalidMergeAnswer(reason, str(error)) from error
 
 
 def _check_sources(answer: MergeAnswer, contributors: dict[str, UUID]) -> None:

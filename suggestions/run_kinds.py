@@ -1,6 +1,7 @@
 """The kinds of jobs that write summaries of suggestions and merges."""
 
 import asyncio
+from functools import partial
 from uuid import UUID
 
 from django.utils.translation import gettext_lazy as _
@@ -10,9 +11,12 @@ from events.publish import publish_now
 from llm.endpoints import get_merge_service
 from llm.messages import Chunk
 from llm.protocol import Endpoint
+from llm.structured import AnswerForm
 from runs.kinds.job import Job, JobInput
 from runs.models import Run
 from runs.runtime.streaming import StreamSink
+from suggestions.job_inputs import parse_merge_input
+from suggestions.merge_answer import MergeAnswer, check_merge_answer
 
 PROGRESS_INTERVAL_SECONDS = 0.25
 """Seconds between two frames about the progress of a merge."""
@@ -32,6 +36,10 @@ class MergeJob(Job):
     name = "merge"
     label = _("merge")
     agent_handle = "merger"
+
+    def build_form(self, job_input: JobInput) -> AnswerForm:
+        check = partial(check_merge_answer, *parse_merge_input(job_input.input))
+        return AnswerForm("submit_merge", "Hand in the merged prompt and its conflicts.", MergeAnswer, check)
 
     def find_service(self) -> Endpoint | None:
         return get_merge_service()
@@ -62,6 +70,7 @@ class ProgressSink(StreamSink):
     async def close(self) -> None:
         if self._sending is not None:
             await asyncio.wait([self._sending])
+        self._done = 0  # an answer that is requested again begins anew
 
 
 SUMMARY = SummaryJob()

@@ -29,6 +29,7 @@ from llm.protocol import LLMError, build_origin
 from llm.reading_rate import get_reading_rate
 from llm.sent_requests import RequestKey, RequestRecorder
 from llm.services import record_llm_profile_failure
+from llm.structured import StructuredModel
 from runs.errors import LeaseLost, RunNotAllowed
 from runs.kinds import get_kind
 from runs.kinds.base import PreparedRun
@@ -150,6 +151,8 @@ class Runner:
         endpoint = prepared.model.endpoint
         check = self._check_endpoint if endpoint.paid_by == "person" else None
         llm = get_model(endpoint, tenant=str(run.workspace_id), announce=announce, check=check)
+        if prepared.form is not None:
+            llm = StructuredModel(llm, prepared.form, build_origin(endpoint, prepared.model.name))
         if prepared.model.budgets:
             llm = LimitedModel(llm, self._reserve, self._refuse_cut_answer)
         context = ToolContext(
@@ -182,7 +185,8 @@ class Runner:
 
         def build_request(turns: Sequence[Turn]) -> ModelRequest:
             parameters = prepared.content.parameters.model_dump(exclude_none=True)
-            self._request = ModelRequest(prepared.model.name, list(turns), toolbox.build_schemas(), parameters)
+            request = ModelRequest(prepared.model.name, list(turns), toolbox.build_schemas(), parameters)
+            self._request = prepared.form.add_to_request(request) if prepared.form is not None else request
             if recorder := self._claimed.request_recorder:
                 recorder.current, recorder.sections = self._request, conversation.sections
             return self._request
@@ -251,7 +255,7 @@ class Runner:
                 await self._stream.stop()
                 self._answer = event.answer
                 saved = await self._complete(self._store_answer(event))
-                self._is_finished = not event.answer.calls
+                self._is_finished = not event.answer.calls and not event.problems
                 self._partial = PartialMessage(saved.next_step.message_id)
                 await self._stream.close()
                 return saved

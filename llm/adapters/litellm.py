@@ -17,7 +17,7 @@ from common.egress import HostRefused
 from common.errors import Invalid
 from common.providers import get_provider
 from llm.adapters.assembly import Assembly, build_cut_error, normalize_finish
-from llm.adapters.openai_format import build_messages, build_tools
+from llm.adapters.openai_format import build_messages, build_tool_choice, build_tools
 from llm.errors import build_exception_error, iter_causes
 from llm.messages import Answer, Chunk, ModelRequest
 from llm.prices import build_usage
@@ -80,6 +80,8 @@ class LiteLLMAdapter:
         parameters |= {"model": self._build_model_name(request.model)} | self._get_provider_parameters(key)
         if request.tools:
             parameters["tools"] = deepcopy(build_tools(request))  # litellm changes them
+        if request.tool_choice:
+            parameters["tool_choice"] = build_tool_choice(request)
         return parameters | {
             "messages": _build_messages(request, self._build_origin(request)),
             "client": _build_client(any_host=self._endpoint.paid_by == "system"),

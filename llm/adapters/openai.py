@@ -22,7 +22,7 @@ from common.egress import (
 )
 from common.providers import get_provider
 from llm.adapters.assembly import build_cut_error, normalize_finish
-from llm.adapters.openai_format import THINKING_FIELD, build_messages, build_tools
+from llm.adapters.openai_format import THINKING_FIELD, build_messages, build_tool_choice, build_tools
 from llm.adapters.openai_stream import OpenAIStream
 from llm.errors import build_status_error, redact
 from llm.messages import Answer, Chunk, ModelRequest
@@ -35,7 +35,9 @@ SECONDS_AFTER_FINISH = 2.0
 SECONDS_AFTER_DONE = 0.1
 """Seconds that a server has after `[DONE]` to end the stream, so that the connection can be reused."""
 MAX_ERROR_BODY = 64 * 1024
-_OWN_FIELDS = frozenset({"model", "messages", "tools", "stream", "stream_options", "n"})
+_OWN_FIELDS = frozenset(
+    {"model", "messages", "tools", "tool_choice", "response_format", "stream", "stream_options", "n"}
+)
 
 MAX_LEARNT = 1024
 """Servers or models of which a property is kept. Tenants choose their names; one that is forgotten is learnt again."""
@@ -155,6 +157,10 @@ class OpenAIAdapter:
             body["stream_options"] = {"include_usage": True}
         if request.tools:
             body["tools"] = build_tools(request)
+        if request.tool_choice:
+            body["tool_choice"] = build_tool_choice(request)
+        if request.wants_json:
+            body["response_format"] = {"type": "json_object"}
         response = await self._post(target, body)
         if response.status == 200:
             return response

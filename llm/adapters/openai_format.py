@@ -47,6 +47,11 @@ def build_tools(request: ModelRequest) -> list[dict[str, Any]]:
     ]
 
 
+def build_tool_choice(request: ModelRequest) -> dict[str, Any]:
+    """Return the tool that the model has to call."""
+    return {"type": "function", "function": {"name": request.tool_choice}}
+
+
 def _build_message(turn: Turn, fields: ProviderFields | None, ids: dict[str, str]) -> dict[str, Any]:
     """Return one message. `ids`: the ids of the calls so far, by our own."""
     if turn.role == "tool":

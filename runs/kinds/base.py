@@ -29,6 +29,7 @@ from context.transcript import Transcript
 from llm.messages import ToolCall
 from llm.protocol import LLMError
 from llm.sent_requests import Section
+from llm.structured import AnswerForm
 from runs.errors import LeaseLost
 from runs.hooks import runs_ended
 from runs.models import Run, RunState, Step
@@ -83,6 +84,10 @@ class PreparedRun:
     """The files that a sub-agent may read."""
     sections: tuple[Section, ...] = ()
     """The parts of the system text, in their order."""
+    form: AnswerForm | None = None
+    """The schema of the answer; null: the answer is a text."""
+    repairs_left: int = 0
+    """How often the model may be asked again for an answer that does not follow the schema."""
 
     @property
     def run(self) -> Run:
@@ -94,7 +99,14 @@ class PreparedRun:
         read, step = self.transcript, StepId(self.run.steps_done + 1, self.run.get_message_id())
         later = list(read.later_turns)
         return Conversation(
-            list(read.turns), step, list(read.open_calls), later, self.max_context_tokens, self.sections
+            list(read.turns),
+            step,
+            list(read.open_calls),
+            later,
+            self.max_context_tokens,
+            self.sections,
+            form=self.form,
+            repairs_left=self.repairs_left,
         )
 
 

@@ -17,9 +17,10 @@ from common.writing import RowUpdate
 from context.transcript import Transcript
 from events.rows import Stamp
 from llm.adapters.service import SERVICE_NAME, build_service_request
-from llm.endpoints import get_endpoint
+from llm.endpoints import DEMO_MODEL, get_endpoint
 from llm.messages import Turn
 from llm.protocol import Endpoint
+from llm.structured import AnswerForm
 from runs.errors import LeaseLost, RunNotAllowed
 from runs.kinds.base import (
     EMPTY_ANSWER,
@@ -101,6 +102,7 @@ class Job(RunKind):
     def prepare(self, claimed: ClaimedRun) -> PreparedRun:
         run = claimed.row
         content, job_input = get_content(run.get_spec()), JobInput.from_run(run)
+        form = None
         if service := self.find_service():
             turns = [Turn("user", build_service_request(run.id, self.name, job_input.input))]
             model = ResolvedModel(service, SERVICE_NAME)
@@ -109,7 +111,16 @@ class Job(RunKind):
             is_reader = partial(self.is_reader, run)
             endpoint = get_endpoint(run.workspace, content.model, run.on_behalf_of, is_reader=is_reader)
             model = resolve_model_of_run(claimed, *endpoint)
-        return PreparedRun(claimed, content, model, Transcript(turns))
+            form = self.build_form(job_input) if model.endpoint.provider != DEMO_MODEL else None
+        # Each earlier step was an answer that could not be used: a job has no tools.
+        repairs_left = form.max_repairs - run.steps_done if form is not None else 0
+        return PreparedRun(claimed, content, model, Transcript(turns), form=form, repairs_left=repairs_left)
+
+    def build_form(self, job_input: JobInput) -> AnswerForm | None:
+        """Return the schema that the answer of a model has to follow; null: the answer is a text.
+
+        The answer is stored as text. It may be invalid after the last repair. The demo model and services get no form."""
+        return None
 
     def find_service(self) -> Endpoint | None:
         """Return the service of the operator that does this job instead of the agent, or null."""
@@ -154,7 +165,7 @@ class Job(RunKind):
         check_job_rights(run)
         add_llm_step(claimed, update, event, model)
         update.set(stamp=build_stamp(claimed, run, model, answer).model_dump(mode="json"))
-        if answer.calls:
+        if answer.calls or event.problems:
             self.save(update)
         elif answer.text.strip():
             finish_run(update).set(answer=answer.text)

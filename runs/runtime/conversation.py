@@ -10,6 +10,7 @@ from llm.context_window import estimate_tokens_of_turns, shorten_section, shorte
 from llm.messages import Answer, ChunkPart, ProviderFields, ToolCall, Turn
 from llm.protocol import LLMError
 from llm.sent_requests import Section
+from llm.structured import AnswerForm, build_repair_turns
 from runs.runtime.steps import LoopEnded, StepId, StepSaved, ToolResult, WaitingCall
 from tools.interface import MAX_ARGUMENT_CHARACTERS
 
@@ -27,7 +28,9 @@ SHORTENED_SECTIONS = ("memory", "pinned", "retrieved", "summary", "events")
 class Conversation:
     """The conversation of a run. If there are `open_calls`, `turns` ends with their assistant turn and its results so far, and
     `later_turns` come after these. `max_context_tokens`: the most tokens of `turns` without the system text; null: no limit.
-    `sections`: the parts of the system text, as they are now. `is_answer_cut`: the last answer ended at its length limit."""
+    `sections`: the parts of the system text, as they are now. `is_answer_cut`: the last answer ended at its length limit.
+    `is_answered`: it has no calls and is kept. `form`: the schema of the answer; `repairs_left`: how often the model may be asked
+    again for an answer that does not follow it."""
 
     turns: list[Turn]
     step: StepId
@@ -37,7 +40,10 @@ class Conversation:
     sections: tuple[Section, ...] = ()
     stop_requested: bool = False
     is_answer_cut: bool = False
+    is_answered: bool = False
     was_retried: bool = False
+    form: AnswerForm | None = None
+    repairs_left: int = 0
     times_shortened: int = 0
     malformed_answers: int = 0
     broken_calls: int = 0
@@ -45,13 +51,24 @@ class Conversation:
     _shortened_texts: dict[str, str] = field(default_factory=dict)
     """The shortened form of each part of the system text that was shortened, by its original text."""
 
-    def add_answer(self, answer: Answer, saved: StepSaved) -> None:
-        """Add the model's answer. Its calls are open."""
-        self.turns.append(Turn("assistant", answer.text, calls=answer.calls, provider_fields=answer.provider_fields))
+    def add_answer(self, answer: Answer, saved: StepSaved, problems: str = "") -> None:
+        """Add the model's answer. Its calls are open. If it has `problems`, the model reads them next."""
+        self.is_answered = not answer.calls and not problems
+        if problems:
+            self.turns += build_repair_turns(answer.text, problems)
+            self.repairs_left -= 1
+        else:
+            turn = Turn("assistant", answer.text, calls=answer.calls, provider_fields=answer.provider_fields)
+            self.turns.append(turn)
         self.open_calls = list(answer.calls)
         self.is_answer_cut = answer.finish == "length"
         self.was_retried, self.times_shortened = False, 0
         self.advance(saved)
+
+    def find_problems(self, answer: Answer) -> str:
+        """Return why the model is asked again for this answer, or an empty text. It may take a while for a long answer."""
+        is_kept = self.repairs_left <= 0 or answer.calls or not answer.text.strip()
+        return "" if self.form is None or is_kept else self.form.find_problems(answer)
 
     def add_results(self, results: Sequence[ToolResult], saved: StepSaved) -> None:
         """Add the results of calls. Once no call is open, add the messages that others wrote meanwhile."""

@@ -1,5 +1,6 @@
 """The tool-call loop of an agent: one generator, without access to the database or the network."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from typing import Protocol
@@ -13,7 +14,6 @@ from runs.runtime.steps import (
     LoopEvent,
     ModelAnswered,
     ModelRetried,
-    StepId,
     StepSaved,
     ToolResult,
     ToolsFinished,
@@ -49,6 +49,7 @@ async def run_loop(
     2. ends if calls wait for people or for anything else, if a stop is requested, or at a limit;
     3. asks the model, and returns if its answer makes no call.
 
+    An answer that does not follow the schema of the conversation is requested again, with what is wrong with it, a few times.
     An answer that breaks off is requested once more, unless a tool has written. A conversation that is too long for the model
     is shortened, a few times if necessary.
 
@@ -71,26 +72,32 @@ async def run_loop(
             return
         was_streamed = False
         try:
-            async with aclosing(_ask(llm, build_request(conversation.turns), conversation.step)) as parts:
+            async with aclosing(_ask(llm, build_request(conversation.turns), conversation)) as parts:
                 async for part in parts:
                     was_streamed = True
                     reply = yield part
                     if isinstance(part, ModelAnswered):
-                        conversation.add_answer(part.answer, _require(reply))
+                        conversation.add_answer(part.answer, _require(reply), part.problems)
         except LLMError as error:
             conversation.prepare_retry(error, was_streamed=was_streamed, has_written=tools.has_written)
             conversation.advance(_require((yield ModelRetried(error))))
             continue
-        if not conversation.open_calls:
+        if conversation.is_answered:
             return
 
 
-async def _ask(llm: LLM, request: ModelRequest, step: StepId) -> AsyncGenerator[Chunk | ModelAnswered, None]:
+async def _ask(
+    llm: LLM, request: ModelRequest, conversation: Conversation
+) -> AsyncGenerator[Chunk | ModelAnswered, None]:
     """Yield the chunks of an answer and, at the end, the answer. Raises `LLMError`."""
     async with aclosing(llm.ask(request)) as parts:
         async for part in parts:
             if isinstance(part, Answer):
-                yield ModelAnswered(step, make_storable(part, step))
+                answer = make_storable(part, conversation.step)
+                problems = ""
+                if conversation.form is not None:
+                    problems = await asyncio.to_thread(conversation.find_problems, answer)
+                yield ModelAnswered(conversation.step, answer, problems)
                 return
             yield part
     raise LLMError("cut", "The model's answer broke off.", retryable=True)

@@ -72,10 +72,11 @@ class ToolsFinished:
 
 @dataclass(frozen=True)
 class ModelAnswered:
-    """The model answered. An answer without calls ends the run."""
+    """The model answered. An answer without calls ends the run, unless it has `problems`: then the model is asked again."""
 
     step: StepId
     answer: Answer
+    problems: str = ""
 
 
 @dataclass(frozen=True)

@@ -137,6 +137,13 @@ async def test_the_prompt_the_tools_and_the_key_reach_the_server(make: Make, scr
     assert (sent.body["model"], sent.body["temperature"], sent.body["stream"]) == ("scripted", 0.5, True)
 
 
+async def test_a_model_can_be_made_to_call_a_tool(make: Make, scripted: ScriptedModel) -> None:
+    await all_of(make(), request_of(tools=[ZONE], tool_choice=ZONE.name))
+    assert scripted.requests[0].body["tool_choice"] == {"type": "function", "function": {"name": "current_time"}}
+    await all_of(make(), request_of(parameters={"tool_choice": "required", "response_format": "x"}))
+    assert scripted.requests[1].body.keys() & {"tool_choice", "response_format"} == set()
+
+
 async def test_the_arguments_of_a_call_are_streamed_after_its_name(make: Make) -> None:
     chunks, answer = await all_of(make(), request_of("What time is it in Tokyo?", tools=[ZONE]))
     assert {chunk.part for chunk in chunks} == {"arguments"}

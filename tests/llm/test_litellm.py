@@ -104,6 +104,12 @@ async def test_anthropic_gets_its_signed_thinking_back(scripted: ScriptedModel) 
     assert content[2]["id"] == "toolu_2"  # the provider's own id
 
 
+async def test_anthropic_is_made_to_call_a_tool(scripted: ScriptedModel) -> None:
+    scripted.script(calls=TIME[:1])
+    await all_of(build_adapter(scripted), replace(ASK, tool_choice="current_time"))
+    assert scripted.requests[0].body["tool_choice"] == {"type": "tool", "name": "current_time"}
+
+
 async def test_gemini_gets_the_signature_of_its_call_back(scripted: ScriptedModel) -> None:
     endpoint = Endpoint("gemini", scripted.url, Secret("k"), "workspace")
     scripted.script(text="It is noon.")

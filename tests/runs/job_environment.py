@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 from uuid import UUID, uuid4
 
 from django.db import transaction
@@ -30,10 +31,17 @@ class JobEnvironment:
         ended = (str(run.state), run.answer, run.error_code)
         transaction.on_commit(lambda: self.recorded_ends.append(ended))
 
-    def start(self, kind: Job = SUMMARY, *, subject_id: UUID | None = None, by: Actor | None = None) -> Run:
+    def start(
+        self,
+        kind: Job = SUMMARY,
+        *,
+        subject_id: UUID | None = None,
+        by: Actor | None = None,
+        data: dict[str, Any] | None = None,
+    ) -> Run:
         """Start a job for Alice, and submit it to the engine, if there is one, as Celery would."""
         team = self.environment.team
-        job_input = JobInput("What would be different?", {"texts": ["a"]}, expected=400)
+        job_input = JobInput("What would be different?", data or {"texts": ["a"]}, expected=400)
         with transaction.atomic():
             run = start_job(
                 by or team.alice,

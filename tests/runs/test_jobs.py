@@ -289,9 +289,12 @@ def test_the_jobs_of_a_subject_run_one_at_a_time(job_environment):
 
 @pytest.mark.usefixtures("engine")
 def test_a_merge_that_streams_reports_progress_and_a_summary_does_not(job_environment):
-    job_environment.environment.model.script(mode="drip", count=60, every=0.02)
+    answer = json.dumps({"segments": [{"text": "Be brief.\n" * 30, "from": []}]})
+    tokens = [answer[at : at + 6] for at in range(0, len(answer), 6)]
+    job_environment.environment.model.script(mode="drip", tokens=tokens, every=0.02)
+    data = {"production": "Be brief.\n" * 30, "suggestions": []}
     with Recording(f"workspace:{job_environment.environment.team.workspace.id}") as recording:
-        merge = job_environment.wait_for(job_environment.start(MERGE))
+        merge = job_environment.wait_for(job_environment.start(MERGE, data=data))
         job_environment.wait_for(job_environment.start(SUMMARY))
         frames = [envelope for envelope in recording.get_received() if envelope["kind"] == "progress"]
     progress = [json.loads(envelope["text"]) for envelope in frames]
