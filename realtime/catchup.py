@@ -5,7 +5,7 @@ from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
-from agents.models import Draft, build_tools_prefetch
+from agents.models import Draft
 from chats.models import Chat, ChatActor, VersionedRow
 from chats.selectors import PAGE_BYTES, list_messages
 from common.errors import NotFound
@@ -90,7 +90,7 @@ def _list_other_rows(chat: Chat, since: int | None) -> list[AnyRow]:
     if since is not None:
         wanted_drafts |= Q(version__gt=since)
         wanted_runs |= Q(version__gt=since)
-    drafts = Draft.objects.select_related("applied").prefetch_related(build_tools_prefetch("applied__"))
+    drafts = Draft.objects.select_related("applied")
     queries: list[QuerySet[ChatActor] | QuerySet[Draft] | QuerySet[Run]] = [
         chat.participants.select_related("actor").order_by("joined_at", "pk"),
         drafts.filter(wanted_drafts, chat=chat).order_by("pk"),

@@ -10,7 +10,7 @@ from django.db import transaction
 
 from actors.models import Actor
 from agents.models import AgentSpec
-from agents.selectors import find_answering_spec
+from agents.selectors import find_answering_spec, get_content
 from agents.services.allowed_tools import get_run_tools, has_descriptions_from_outside
 from approvals.selectors import find_decided_calls
 from approvals.services import close_approvals
@@ -45,7 +45,6 @@ from runs.kinds.base import (
     build_stored_result,
     extend_lease,
     finish_run,
-    get_content,
     read_attempt_update,
     start_attempt,
 )
@@ -373,7 +372,13 @@ class ComparisonRun(ChatRun):
 
 def record_history(run: Run, spec: AgentSpec | None, outcome: str) -> None:
     """Store an entry about a run that is ending, with what it has read and done, if its agent has a memory over all its chats."""
-    if spec is None or spec.memory != "agent" or run.agent.is_public or run.is_compared or run.is_sub_agent:
+    if (
+        spec is None
+        or get_content(spec).memory != "agent"
+        or run.agent.is_public
+        or run.is_compared
+        or run.is_sub_agent
+    ):
         return
     # Null: the run ends without its worker, for example while it waits. It may have read any text.
     has_outside_texts = run.attempt > 0 if run.has_outside_texts is None else run.has_outside_texts

@@ -9,6 +9,7 @@ from typing import Any
 from django.db import InterfaceError, OperationalError, transaction
 
 from actors.models import AgentStatus
+from agents.selectors import get_content
 from chats.services import RowChange
 from common.errors import Forbidden, NotFound
 from common.writing import RowUpdate
@@ -28,7 +29,6 @@ from runs.kinds.base import (
     build_step_saved,
     extend_lease,
     finish_run,
-    get_content,
     read_attempt_update,
     start_attempt,
 )

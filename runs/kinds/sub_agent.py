@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db import transaction
 
 from agents.models import AgentSpec
-from agents.selectors import find_answering_spec
+from agents.selectors import find_answering_spec, get_content
 from agents.specs.content import Limits
 from chats import services as chats
 from common.writing import RowUpdate
@@ -58,7 +58,7 @@ class SubAgentRun(ChatRun):
         most = Task.from_run(update.row).max_steps
         if most is None:
             return update
-        limits = Limits.model_validate(spec.limits)
+        limits = get_content(spec).limits
         return update.set(limits=limits.model_copy(update={"max_steps": min(limits.max_steps, most)}).model_dump())
 
     def claim_siblings(self, waiting: Sequence[Run], owner: str) -> list[Run]:
