@@ -1,5 +1,5 @@
-import { type DiffRow, type SystemMessageRow, useAppliedDiff, useFileNames } from '@/api'
-import { describeField, FieldName, findToolName, listPageIds, type ToolUse } from '@/features/agents'
+import { type SystemMessageRow, useAppliedDiff } from '@/api'
+import { FieldDifference } from '@/features/agents'
 import { useTexts } from '@/lib/language'
 import { Loading } from '@/ui/Loading'
 import { parseDiff } from '../lineDiff'
@@ -17,7 +17,7 @@ export function ChangedLines({ row }: { row: SystemMessageRow }) {
       {diff.data.fields.length > 0 ? (
         <dl>
           {diff.data.fields.map(change => (
-            <FieldChange key={change.field} change={change} />
+            <FieldDifference key={change.field} change={change} />
           ))}
         </dl>
       ) : null}
@@ -31,23 +31,5 @@ export function ChangedLines({ row }: { row: SystemMessageRow }) {
         </ol>
       ) : null}
     </section>
-  )
-}
-
-function FieldChange({ change }: { change: DiffRow['fields'][number] }) {
-  const { t } = useTexts()
-  const { field: path, before, after } = change
-  const values = findToolName(path) ? [before, after] : []
-  const findFileName = useFileNames(values.flatMap(value => listPageIds((value as ToolUse | null) ?? undefined)))
-  return (
-    <>
-      <dt>
-        <FieldName path={path} />
-      </dt>
-      <dd>
-        <del>{describeField(path, before, t, findFileName)}</del> →{' '}
-        <ins>{describeField(path, after, t, findFileName)}</ins>
-      </dd>
-    </>
   )
 }

@@ -1,5 +1,5 @@
 import { GitMergeConflict, UnfoldVertical } from 'lucide-react'
-import { useMemo, useState } from 'react'
+import { Suspense, useMemo, useState } from 'react'
 import type { Conflict, Provenance } from '@/api'
 import { FieldName, getContributorLabel, listContributorNames } from '@/features/agents'
 import { LayerIcon } from '@/features/layers'
@@ -151,9 +151,11 @@ function ConflictBox({ conflict, findContributor }: { conflict: Conflict; findCo
         <GitMergeConflict className="i s" aria-hidden />
         <span className="grow" lang={detectLanguage(question)}>
           {conflict.about === 'prompt' ? null : (
-            <b>
-              <FieldName path={conflict.about} /> ·{' '}
-            </b>
+            <Suspense fallback={null}>
+              <b>
+                <FieldName path={conflict.about} /> ·{' '}
+              </b>
+            </Suspense>
           )}
           {question}
         </span>
