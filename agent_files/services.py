@@ -66,7 +66,7 @@ def export_agent(actor: Actor, agent_id: UUID, *, format: Format, version: int |
         "version": spec.number,
         "avatar": agent.avatar,
     }
-    file = AgentFile.model_validate({**spec.content().as_json(), **fields})
+    file = AgentFile.model_validate({**spec.parse_content().as_json(), **fields})
     try:
         stem = get_valid_filename(agent.name)
     except SuspiciousFileOperation:

@@ -8,7 +8,7 @@ from admin_kit.actions import service_action
 from admin_kit.changelist import CreatedWithinFilter
 from admin_kit.links import RelatedLink, audit_link, link_column
 from admin_kit.model_admin import ReadOnlyAdmin
-from agents.models import AgentGrant, AgentSpec, AgentToolConfig, Draft, DraftSnapshot, LockWaiter
+from agents.models import AgentGrant, AgentSpec, Draft, DraftSnapshot, LockWaiter
 from agents.services import drafts
 from workspaces.admin import GrantAdmin
 
@@ -65,7 +65,7 @@ class AgentSpecAdmin(ReadOnlyAdmin):
         "origin",
         link_column("author"),
         "message",
-        "model",
+        "model_name",
         "created_at",
     )
     list_filter = ("origin", CreatedWithinFilter)
@@ -73,10 +73,11 @@ class AgentSpecAdmin(ReadOnlyAdmin):
     search_fields = ("agent__name", "message")
     search_id_fields = ("agent_id", "author_id")
     date_hierarchy = "created_at"
-    related_links = (
-        RelatedLink(_("Tools"), "agents.agenttoolconfig", "spec__id__exact"),
-        RelatedLink(_("Runs"), "runs.run", "spec__id__exact"),
-    )
+    related_links = (RelatedLink(_("Runs"), "runs.run", "spec__id__exact"),)
+
+    @admin.display(description=_("model"), ordering="content__model")
+    def model_name(self, spec: AgentSpec) -> str:
+        return spec.parse_content().model
 
 
 @admin.register(DraftSnapshot)
@@ -95,15 +96,6 @@ class LockWaiterAdmin(ReadOnlyAdmin):
     list_select_related = ("draft__agent", "draft__chat", "person")
     search_fields = ("draft__agent__name", "draft__chat__title", "person__name")
     search_id_fields = ("draft_id", "person_id")
-
-
-@admin.register(AgentToolConfig)
-class AgentToolConfigAdmin(ReadOnlyAdmin):
-    list_display = ("tool", link_column("spec"), link_column("spec__agent", _("agent")), "is_enabled")
-    list_filter = ("is_enabled",)
-    list_select_related = ("spec__agent",)
-    search_fields = ("=tool", "spec__agent__name")
-    search_id_fields = ("spec_id",)
 
 
 admin.site.register(AgentGrant, GrantAdmin)

@@ -1,14 +1,13 @@
 """The specs of agents (saved versions and applied drafts), and the draft of an agent in a chat."""
 
-from typing import Any
-
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.db import models
-from django.db.models import Prefetch, Q
-from django.utils.functional import cached_property
+from django.db.models import Q
+from django.db.models.fields.json import KeyTransform
 from django.utils.translation import gettext_lazy as _
 
-from agents.specs.content import ContextSettings, Limits, Parameters, SpecContent
+from agents.specs.content import SpecContent
 from chats.models import Chat, VersionedRow
 from common.clock import now
 from common.models import Identified, ObjectGrant, build_display_name
@@ -20,21 +19,18 @@ from events.rows import (
     SnapshotReason,
     SpecOrigin,
     SpecRow,
-    ToolConfigRow,
 )
 
 
 class AgentSpec(Identified):
-    """The whole spec of an agent: a version, which has a `number`, or an applied draft, which has none. It never changes."""
+    """The whole spec of an agent: a version, which has a `number`, or an applied draft, which has none. It never changes.
+
+    `content` is a `SpecContent` as JSON.
+    """
 
     agent = models.ForeignKey("actors.Actor", verbose_name=_("agent"), on_delete=models.CASCADE, related_name="specs")
     number = models.PositiveIntegerField(_("number"), null=True)
-    prompt = models.TextField(_("prompt"), blank=True)
-    model = models.CharField(_("model"), max_length=200, blank=True)
-    parameters = models.JSONField(_("parameters"), default=dict)
-    limits = models.JSONField(_("limits"), default=dict)
-    memory = models.CharField(_("memory"), max_length=8, default="chat")
-    context = models.JSONField(_("context"), default=dict)
+    content = models.JSONField(_("content"))
     message = models.CharField(_("message"), max_length=400, blank=True, default="")
     origin = models.CharField(_("origin"), max_length=12, choices=SpecOrigin.choices)
     base_version = models.PositiveIntegerField(_("base version"), null=True)
@@ -53,6 +49,10 @@ class AgentSpec(Identified):
                 name="only_applied_texts_have_no_number",
             ),
         ]
+        # The agents that have a public agent as a tool.
+        indexes = [
+            GinIndex(OpClass(KeyTransform("tools", "content"), name="jsonb_path_ops"), name="specs_by_tool"),
+        ]
 
     def __str__(self) -> str:
         return f"v{self.number}" if self.number else f"…{str(self.id)[-8:]}"
@@ -64,82 +64,22 @@ class AgentSpec(Identified):
             raise ValueError("This spec is not a version.")
         return self.number
 
-    @cached_property
-    def tools(self) -> "list[AgentToolConfig]":
-        """The configuration of each tool, in order. `build_tools_prefetch` prefetches it for many specs."""
-        return list(self.tool_configs.all())
-
-    def content(self) -> SpecContent:
-        """Return the spec as a `SpecContent`. Makes one query, unless its tools are prefetched."""
-        return SpecContent.model_validate(
-            {
-                "prompt": self.prompt,
-                "model": self.model,
-                "parameters": self.parameters,
-                "limits": self.limits,
-                "memory": self.memory,
-                "context": self.context,
-                "tools": [config.as_tool_use_fields() for config in self.tools],
-            }
-        )
+    def parse_content(self) -> SpecContent:
+        """Return `content` as a `SpecContent`. Fields that were added since it was stored have their defaults."""
+        return SpecContent.model_validate(self.content)
 
     def to_row(self) -> SpecRow:
         return SpecRow(
             id=self.id,
             agent_id=self.agent_id,
             number=self.number,
-            prompt=self.prompt,
-            model=self.model,
-            parameters=Parameters.model_validate(self.parameters).model_dump(),
-            limits=Limits.model_validate(self.limits).model_dump(),
-            memory=self.memory,
-            context=ContextSettings.model_validate(self.context).model_dump(),
-            tools=[ToolConfigRow(**config.as_tool_use_fields()) for config in self.tools],
+            content=self.parse_content().as_json(),
             message=self.message,
             origin=self.origin,
             base_version=self.base_version,
             author_id=self.author_id,
             created_at=self.created_at,
         )
-
-
-def build_tools_prefetch(of: str = "") -> "Prefetch[Any, Any, Any]":
-    """Return the prefetch of the tools of many specs; `of` is the path to the spec, as in `current_spec__`.
-
-    The tools are prefetched into a list, because creating a query set for each spec costs more than the rows.
-    """
-    return Prefetch(f"{of}tool_configs", to_attr="tools")
-
-
-class AgentToolConfig(Identified):
-    """How a spec uses a tool. It belongs to the spec, so that old versions keep their tools."""
-
-    spec = models.ForeignKey(AgentSpec, verbose_name=_("spec"), on_delete=models.CASCADE, related_name="tool_configs")
-    position = models.PositiveSmallIntegerField(_("position"))
-    tool = models.CharField(_("tool"), max_length=64)
-    is_enabled = models.BooleanField(_("is enabled"), default=True)
-    custom_config = models.JSONField(_("custom config"), default=dict)
-    usage_instructions = models.TextField(_("usage instructions"), blank=True, default="")
-
-    class Meta:
-        verbose_name = _("tool in use")
-        verbose_name_plural = _("tools in use")
-        ordering = ["position"]
-        constraints = [models.UniqueConstraint(fields=["spec", "tool"], name="each_tool_once_per_spec")]
-        # The agents that have a public agent as a tool.
-        indexes = [models.Index(fields=["tool"], name="specs_by_tool")]
-
-    def __str__(self) -> str:
-        return self.tool
-
-    def as_tool_use_fields(self) -> dict[str, object]:
-        """Return the fields of a `ToolUse`."""
-        return {
-            "tool": self.tool,
-            "is_enabled": self.is_enabled,
-            "custom_config": self.custom_config,
-            "usage_instructions": self.usage_instructions,
-        }
 
 
 class Draft(Identified, VersionedRow):
@@ -213,6 +153,11 @@ class Draft(Identified, VersionedRow):
             return "ended"
         return "applied" if self.applied_id and self.applied_revision == self.revision else "drafting"
 
+    def parse_content(self) -> SpecContent:
+        """Return `written`, the content in the editor, as a `SpecContent`. Drafts are compared by it, because their stored JSON
+        lacks fields that were added since."""
+        return SpecContent.model_validate(self.written)
+
     def to_row(self) -> DraftRow:
         applied = self.applied
         return DraftRow(
@@ -221,8 +166,8 @@ class Draft(Identified, VersionedRow):
             version=self.version,
             agent_id=self.agent_id,
             status=self.status,
-            written=self.written,
-            applied=applied.content().as_json() if applied else None,
+            written=self.parse_content().as_json(),
+            applied=applied.parse_content().as_json() if applied else None,
             applied_spec_id=self.applied_id,
             applied_by=applied.author_id if applied else None,
             apply_count=self.apply_count,
@@ -258,12 +203,16 @@ class DraftSnapshot(Identified):
     def __str__(self) -> str:
         return f"{build_display_name(self, 'draft')} · {self.revision}"
 
+    def parse_content(self) -> SpecContent:
+        """Return `written` as a `SpecContent`."""
+        return SpecContent.model_validate(self.written)
+
     def to_row(self) -> DraftSnapshotRow:
         return DraftSnapshotRow(
             id=self.id,
             draft_id=self.draft_id,
             revision=self.revision,
-            written=self.written,
+            written=self.parse_content().as_json(),
             author=self.author.to_row(),
             reason=self.reason,
             created_at=self.created_at,

@@ -2,7 +2,7 @@
 
 from django.db.models import Q
 
-from agents.models import Draft, build_tools_prefetch
+from agents.models import Draft
 from events.rows import DraftRow, RowKind
 from events.rows.kinds import register
 
@@ -12,9 +12,7 @@ register(
         DraftRow,
         Draft,
         order=20,
-        list_rows=lambda: (
-            Draft.objects.select_related("applied").prefetch_related(build_tools_prefetch("applied__")).order_by("pk")
-        ),
+        list_rows=lambda: Draft.objects.select_related("applied").order_by("pk"),
         is_current=Q(ended_at=None),
     )
 )

@@ -1,16 +1,18 @@
 """Reads of agents, their versions and their drafts."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from actors.models import Actor, AgentStatus
-from agents.models import AgentSpec, AgentToolConfig, Draft, DraftSnapshot, LockWaiter, build_tools_prefetch
+from agents.models import AgentSpec, Draft, DraftSnapshot, LockWaiter
 from agents.permissions import AgentVerb, agents_visible_to, get_agent_for
 from agents.prepared_queries import APPLIED_DRAFT
 from agents.rows import build_agent_row, build_listed_agent_row
+from agents.specs.content import SpecContent
 from agents.specs.differences import diff
 from chats.models import Message
 from chats.permissions import ChatVerb, get_chat_for, list_readable_chats
@@ -37,10 +39,10 @@ def list_agents_with_tool(actor: Actor, tool_id: UUID) -> QuerySet[Actor]:
     """Return the agents that have a workspace tool in their production or in the draft of any chat, also if they have switched it
     off. Raises `NotFound`, `Forbidden`."""
     tool = get_workspace_tool_for(actor, tool_id)
-    uses = AgentToolConfig.objects.filter(tool=tool.name)
-    in_written = Q(written__tools__contains=[{"tool": tool.name}])
-    drafts = Draft.objects.filter(in_written | Exists(uses.filter(spec=OuterRef("applied"))), ended_at=None)
-    has_tool = Exists(uses.filter(spec=OuterRef("current_spec"))) | Exists(drafts.filter(agent=OuterRef("pk")))
+    uses = [{"tool": tool.name}]
+    in_draft = Q(written__tools__contains=uses) | Q(applied__content__tools__contains=uses)
+    drafts = Draft.objects.filter(in_draft, agent=OuterRef("pk"), ended_at=None)
+    has_tool = Q(current_spec__content__tools__contains=uses) | Exists(drafts)
     return agents_visible_to(actor).filter(has_tool, workspace=tool.workspace_id)
 
 
@@ -76,17 +78,16 @@ def list_agent_tools_in_use(workspace_id: UUID) -> list[str]:
     any chat, also if it has switched them off. A listener of `list_names_in_use`."""
     agents = Actor.objects.filter(workspace=workspace_id).exclude(status=AgentStatus.DELETED)
     drafts = Draft.objects.filter(agent__in=agents, ended_at=None)
-    specs = Q(spec__in=agents.values("current_spec")) | Q(spec__in=drafts.values("applied"))
-    names = set(AgentToolConfig.objects.filter(specs).values_list("tool", flat=True))
-    written = drafts.filter(written__tools__isnull=False).values_list("written__tools", flat=True)
-    names |= {use["tool"] for tools in written for use in tools}
+    specs = AgentSpec.objects.filter(Q(pk__in=agents.values("current_spec")) | Q(pk__in=drafts.values("applied")))
+    lists = [*specs.values_list("content__tools", flat=True), *drafts.values_list("written__tools", flat=True)]
+    names = {use["tool"] for tools in lists for use in tools or ()}
     return [name for name in names if AGENT_TOOL_NAME.fullmatch(name)]
 
 
 def list_agents_that_call(agent_id: UUID) -> QuerySet[Actor]:
     """Return the agents whose production version has this public agent as a tool that is on."""
-    configs = {"current_spec__tool_configs__tool": build_agent_tool_name(agent_id)}
-    agents = Actor.objects.filter(**configs, current_spec__tool_configs__is_enabled=True)
+    uses = [{"tool": build_agent_tool_name(agent_id), "is_enabled": True}]
+    agents = Actor.objects.filter(current_spec__content__tools__contains=uses)
     return agents.exclude(status=AgentStatus.DELETED).filter(taken_down_at=None)
 
 
@@ -96,7 +97,7 @@ def list_agents_that_call(agent_id: UUID) -> QuerySet[Actor]:
 def list_versions(actor: Actor, agent_id: UUID) -> QuerySet[AgentSpec]:
     """Return the saved versions of an agent. Raises `NotFound`, `Forbidden`."""
     agent = get_agent_for(actor, agent_id, AgentVerb.SEE_SPEC)
-    return AgentSpec.objects.filter(agent=agent, number__isnull=False).prefetch_related(build_tools_prefetch())
+    return AgentSpec.objects.filter(agent=agent, number__isnull=False)
 
 
 def get_version(actor: Actor, agent_id: UUID, number: int) -> AgentSpec:
@@ -106,7 +107,7 @@ def get_version(actor: Actor, agent_id: UUID, number: int) -> AgentSpec:
 
 def find_version(agent: Actor, number: int) -> AgentSpec:
     """Return a version of an agent. Rights are not checked. Raises `NotFound`."""
-    spec = agent.specs.filter(number=number).prefetch_related(build_tools_prefetch()).first()
+    spec = agent.specs.filter(number=number).first()
     if spec is None:
         raise NotFound(f"{agent.name} has no version {number}.")
     return spec
@@ -121,7 +122,7 @@ def get_spec(actor: Actor, agent_id: UUID, spec_id: UUID) -> AgentSpec:
     chat_ids = list_readable_chats(actor).values("pk")
     in_chats = Q(pk__in=AgentSpec.objects.filter(pk=spec_id, runs__chat__in=chat_ids).values("pk"))
     in_chats |= Q(pk__in=Draft.objects.filter(applied=spec_id, chat__in=chat_ids).values("applied"))
-    specs = agent.specs.filter(in_chats | Q(number__isnull=False), pk=spec_id).prefetch_related(build_tools_prefetch())
+    specs = agent.specs.filter(in_chats | Q(number__isnull=False), pk=spec_id)
     if (spec := specs.first()) is None:
         raise NotFound("There is no such spec of this agent.")
     return spec
@@ -130,7 +131,7 @@ def get_spec(actor: Actor, agent_id: UUID, spec_id: UUID) -> AgentSpec:
 def diff_versions(actor: Actor, agent_id: UUID, a: int, b: int) -> DiffRow:
     """Compare version `a` of an agent with version `b`. Raises `NotFound`, `Forbidden`."""
     agent = get_agent_for(actor, agent_id, AgentVerb.SEE_SPEC)
-    return diff(find_version(agent, a).content(), find_version(agent, b).content())
+    return diff(find_version(agent, a).parse_content(), find_version(agent, b).parse_content())
 
 
 def diff_applied_spec(actor: Actor, chat_id: UUID, message_id: UUID) -> DiffRow:
@@ -138,12 +139,12 @@ def diff_applied_spec(actor: Actor, chat_id: UUID, message_id: UUID) -> DiffRow:
     chat = get_chat_for(actor, chat_id, ChatVerb.SEE)
     message = Message.objects.filter(pk=message_id, chat=chat, type="DRAFT_APPLIED").first()
     payload = SystemPayload.model_validate(message.payload) if message else SystemPayload()
-    specs = AgentSpec.objects.filter(agent=payload.target_id).prefetch_related(build_tools_prefetch())
+    specs = AgentSpec.objects.filter(agent=payload.target_id)
     specs_by_id = specs.in_bulk([id for id in (payload.before_id, payload.spec_id) if id])
     before, after = specs_by_id.get(payload.before_id), specs_by_id.get(payload.spec_id)
     if before is None or after is None:
         raise NotFound("This is not a message about an applied draft.")
-    return diff(before.content(), after.content())
+    return diff(before.parse_content(), after.parse_content())
 
 
 # --- drafts -------------------------------------------------------------------------------------------------------
@@ -182,7 +183,7 @@ def get_draft_trial(actor: Actor, chat_id: UUID, agent_id: UUID) -> DraftTrialRo
     Raises `NotFound` (`no_draft`).
     """
     draft = get_draft(actor, chat_id, agent_id)
-    is_applied = draft.applied is not None and draft.applied.content().as_json() == draft.written
+    is_applied = draft.applied is not None and draft.applied.parse_content() == draft.parse_content()
     # The runs are found by way of the agent, because the app `runs` imports this one.
     answered = Actor.objects.filter(
         pk=agent_id, runs__spec=draft.applied_id, runs__chat=chat_id, runs__state="completed"
@@ -235,6 +236,12 @@ def build_locked_draft_rows(reader: Actor, drafts: Iterable[Any]) -> list[Locked
 # --- what answers in a chat -----------------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=200)
+def get_content(spec: AgentSpec) -> SpecContent:
+    """Return the content of a spec. It is cached, because it never changes."""
+    return spec.parse_content()
+
+
 def find_answering_spec(agent: Actor, chat_id: UUID) -> tuple[AgentSpec, Stamp] | None:
     """Return the spec that answers in this chat, and its stamp: the applied draft if there is one, otherwise production."""
     draft = APPLIED_DRAFT.first(chat_id, agent.id)
@@ -248,9 +255,9 @@ def find_answering_spec(agent: Actor, chat_id: UUID) -> tuple[AgentSpec, Stamp] 
 
 
 def find_answering_specs(agents: Iterable[Actor], chat_id: UUID) -> dict[UUID, AgentSpec]:
-    """Return the specs that answer in this chat, by agent, with their tools. Makes three queries, however many agents they are."""
+    """Return the specs that answer in this chat, by agent. Makes two queries, however many agents they are."""
     spec_ids = {agent.id: agent.current_spec_id for agent in agents}
     drafts = Draft.objects.filter(chat=chat_id, agent__in=spec_ids, ended_at=None, applied__isnull=False)
     spec_ids |= dict(drafts.values_list("agent", "applied"))
     specs = AgentSpec.objects.filter(pk__in=[id for id in spec_ids.values() if id])
-    return {spec.agent_id: spec for spec in specs.prefetch_related(build_tools_prefetch())}
+    return {spec.agent_id: spec for spec in specs}

@@ -27,7 +27,6 @@ from django.db import connection, connections, transaction
 from django.test.utils import CaptureQueriesContext
 
 from actors.models import Actor
-from agents.models import AgentSpec
 from chats import services as chats
 from chats.models import Chat
 from common.ids import new_id
@@ -41,6 +40,7 @@ from runs.runtime.offered_tools import build_tool_schemas
 from runs.runtime.steps import LoopEnded, ModelAnswered, ToolsFinished, WaitingCall
 from runs.services.capacity import Capacity
 from runs.services.claims import claim_run, claim_siblings
+from tests.factories.agents import add_tool_use
 from tests.people import Team, make_agent, make_team
 from tests.realtime.tab import create_session_key
 from tests.recorder import Recorder, prepare_run
@@ -71,9 +71,8 @@ class Steps:
         self.profile = cProfile.Profile(time.thread_time)  # CPU, not waiting
         with transaction.atomic():
             self._helper = make_agent(team.workspace, team.alice, "Helper", tools=[])
-            caller = make_agent(team.workspace, team.alice, "Caller", tools=["delegate"])
-            config = {"allowed_sub_agents": [self._helper.handle]}
-            AgentSpec.objects.get(agent=caller).tool_configs.update(custom_config=config)
+            caller = make_agent(team.workspace, team.alice, "Caller", tools=[])
+            add_tool_use(caller.current_spec, "delegate", custom_config={"allowed_sub_agents": [self._helper.handle]})
             self._turns = itertools.cycle(self._create_chats(team, team.robin))
             self._turns_of_caller = itertools.cycle(self._create_chats(team, caller))
         self.cpu: dict[str, list[float]] = defaultdict(list)

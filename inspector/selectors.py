@@ -12,6 +12,7 @@ from django.db.models.functions import Coalesce
 from actors.models import Actor
 from agents.models import Draft
 from agents.permissions import AgentVerb, get_agent_for
+from agents.selectors import get_content
 from approvals.models import Approval
 from chats.models import IS_SPOKEN, SPOKEN_TYPES, ChatActor, Message
 from chats.permissions import ChatVerb, get_chat_for, list_readable_chats
@@ -204,7 +205,7 @@ def _list_free_amounts(actor: Actor, run: Run) -> list[FreeAmountRow]:
         return []
     is_reader = partial(get_kind(run).is_reader, run)
     choice = choose_model(
-        run.get_chat().workspace, run.spec.model if run.spec else "", run.on_behalf_of, is_reader=is_reader
+        run.get_chat().workspace, get_content(run.spec).model if run.spec else "", run.on_behalf_of, is_reader=is_reader
     )
     model = resolve_model(build_keyless_endpoint(choice), choice.model, build_usage_owner(run), rules)
     free = compute_free_amounts(model.budgets)

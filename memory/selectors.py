@@ -383,7 +383,7 @@ def get_memory_row(actor: Actor, agent_id: UUID) -> MemoryRow:
     uses = MemoryUse.objects.filter(agent=agent, chat__in=readable).exclude(withheld=[])
     return MemoryRow(
         agent_id=agent.pk,
-        memory_scope=get_production(agent).memory,
+        memory_scope=get_production(agent).parse_content().memory,
         generation=get_generation(agent.pk),
         notes=notes["readable"],
         hidden_notes=notes["all"] - notes["readable"],

@@ -48,7 +48,6 @@ NAVIGATION = [
         "items": [
             _build_entry(_("Agents"), "smart_toy", "actors_actor", "kind__exact=agent"),
             _build_entry(_("Versions"), "history", "agents_agentspec"),
-            _build_entry(_("Tools in use"), "build", "agents_agenttoolconfig"),
             _build_entry(_("Drafts"), "edit_note", "agents_draft"),
             _build_entry(_("Draft requests"), "notifications_active", "agents_lockwaiter"),
             _build_entry(_("Earlier texts"), "restore_page", "agents_draftsnapshot"),

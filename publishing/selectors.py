@@ -10,7 +10,7 @@ from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subqu
 from django.db.models.functions import Coalesce, TruncDate
 
 from actors.models import Actor, AgentStatus, Kind
-from agents.models import AgentToolConfig
+from agents.models import AgentSpec
 from agents.permissions import (
     AgentVerb,
     compute_agent_verbs,
@@ -20,7 +20,6 @@ from agents.permissions import (
 )
 from agents.selectors import find_version, list_agents_that_call
 from agents.services.shipped import SHIPPED
-from agents.specs.content import ToolUse
 from agents.sub_agents import AgentTool
 from chats.models import Chat, ChatActor
 from chats.permissions import chats_visible_to
@@ -128,10 +127,8 @@ def list_directory(
 
 def build_directory_rows(agents: Sequence[Any]) -> list[DirectoryRow]:
     """Return the rows of public agents from `list_directory`. Makes two queries at most."""
-    tools: dict[UUID, list[ToolUse]] = {agent.current_spec_id: [] for agent in agents}
-    for config in AgentToolConfig.objects.filter(spec__in=tools):
-        tools[config.spec_id].append(ToolUse.model_validate(config.as_tool_use_fields()))
-    tool_rows = build_tool_rows_of_specs([tools[agent.current_spec_id] for agent in agents])
+    specs = AgentSpec.objects.in_bulk([agent.current_spec_id for agent in agents])
+    tool_rows = build_tool_rows_of_specs([specs[agent.current_spec_id].parse_content().tools for agent in agents])
     return [DirectoryRow(**_build_row_fields(agent, rows)) for agent, rows in zip(agents, tool_rows, strict=True)]
 
 
@@ -142,7 +139,7 @@ def get_directory_detail(actor: Actor, handle: str) -> DirectoryDetailRow:
     agent.chat_count = ChatActor.objects.filter(actor=agent, ended_at=None).count()
     spec = get_production(agent)
     agent.version = spec.number
-    content = spec.content()
+    content = spec.parse_content()
     tools = build_tool_rows(content)
     versions = agent.specs.filter(number__isnull=False).order_by("-number").only("number", "message", "created_at")
     listing = getattr(agent, "listing", None)
@@ -253,7 +250,7 @@ def build_publication_check(
     `NotFound`, `Forbidden`."""
     agent = get_agent_for(actor, agent_id, AgentVerb.PUBLISH)
     spec = get_production(agent) if version is None else find_version(agent, version)
-    content = spec.content()
+    content = spec.parse_content()
     own_tools = WorkspaceTool.objects.filter(workspace=agent.workspace_id, name__in=content.tool_names)
     copy = find_public_copy(agent)
     workspace = Workspace.objects.get(agents=agent)

@@ -197,6 +197,17 @@ def build_schema() -> str:
     return json.dumps(schema, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 
+def build_default_spec() -> str:
+    """Return the TypeScript module of the spec whose fields all have their defaults."""
+    content = json.dumps(SpecContent().as_json(), indent=2, ensure_ascii=False)
+    return (
+        "// Written by `manage.py export_schema`.\n"
+        "import type { components } from './schema'\n\n"
+        "/** The spec whose fields all have their defaults. */\n"
+        f"export const defaultSpec: components['schemas']['SpecContent'] = {content}\n"
+    )
+
+
 def build_constants() -> str:
     """Return the TypeScript module of the constants that no schema can express."""
     return (

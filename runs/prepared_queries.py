@@ -16,11 +16,12 @@ from django.db.models import (
     QuerySet,
     Subquery,
     Sum,
+    TextField,
     Value,
     When,
     Window,
 )
-from django.db.models.fields.json import KT
+from django.db.models.fields.json import KT, KeyTextTransform
 from django.db.models.functions import Cast, Coalesce, Now
 
 from actors.models import Actor, Kind
@@ -44,11 +45,14 @@ LOG_TYPES = ("TEXT_MESSAGE", "FILE_MESSAGE", "TOOL_CALL", "TOOL_RESPONSE", "COMP
 
 def _query_agents_of_chat(chat_id: UUID) -> QuerySet[ChatActor]:
     drafts = Draft.objects.filter(chat=OuterRef("chat"), agent=OuterRef("actor"), ended_at=None)
+    in_this_chat = Value("chat", output_field=TextField())
     answering = Coalesce(
-        Subquery(drafts.values("applied__memory")[:1]), F("actor__current_spec__memory"), Value("chat")
+        Subquery(drafts.values(memory=KeyTextTransform("memory", "applied__content"))[:1]),
+        KeyTextTransform("memory", "actor__current_spec__content"),
+        in_this_chat,
     )
     agents = ChatActor.objects.filter(chat_id=chat_id, ended_at=None, actor__kind=Kind.AGENT).annotate(
-        memory_scope=Case(When(actor__is_public=True, then=Value("chat")), default=answering)
+        memory_scope=Case(When(actor__is_public=True, then=in_this_chat), default=answering)
     )
     return agents.select_related("actor").order_by("joined_at", "pk")
 

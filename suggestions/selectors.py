@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from actors.models import Actor, AgentStatus
-from agents.models import AgentSpec, build_tools_prefetch
+from agents.models import AgentSpec
 from agents.permissions import agents_visible_to, compute_agent_verbs
 from agents.specs.differences import diff
 from chats.permissions import list_readable_chats
@@ -38,7 +38,7 @@ def count_pending(workspace: Workspace) -> int:
 def select_row_fields(rows: QuerySet[Suggestion]) -> QuerySet[Suggestion]:
     """Select the related rows that `build_suggestion_row` needs, and defer the prompts of versions, which it does not read."""
     versions = ("agent__current_spec", "base", "saved_as")
-    return rows.select_related(*versions, "author", "decided_by").defer(*(f"{name}__prompt" for name in versions))
+    return rows.select_related(*versions, "author", "decided_by").defer(*(f"{name}__content" for name in versions))
 
 
 def list_suggestion_rows(
@@ -80,7 +80,7 @@ def get_suggestion_row(actor: Actor, id: UUID) -> SuggestionRow:
 
 def select_merge_row_fields(rows: QuerySet[Merge]) -> QuerySet[Merge]:
     """Select the related rows that `build_merge_row` needs, and defer the long columns that it does not read."""
-    deferred = ("content", "base__prompt", "run__input", "run__answer")
+    deferred = ("content", "base__content", "run__input", "run__answer")
     return rows.select_related("by", "base", "run").defer(*deferred)
 
 
@@ -92,17 +92,15 @@ def get_merge_row(actor: Actor, id: UUID) -> MergeRow:
 def get_suggestion_detail(actor: Actor, id: UUID) -> SuggestionDetailRow:
     """Return a suggestion, its base, production, and its difference from each. The caller has checked that the actor may see it."""
     suggestion = select_row_fields(Suggestion.objects.all()).get(pk=id)
-    specs = AgentSpec.objects.prefetch_related(build_tools_prefetch()).in_bulk(
-        [suggestion.base_id, suggestion.agent.current_spec_id]
-    )
+    specs = AgentSpec.objects.in_bulk([suggestion.base_id, suggestion.agent.current_spec_id])
     base, production = specs[suggestion.base_id], specs[suggestion.agent.current_spec_id]
     content = suggestion.parse_content()
     return SuggestionDetailRow(
         suggestion=build_suggestion_row(suggestion, _build_reader(actor, [suggestion])),
         base=base.to_row(),
         production=production.to_row(),
-        against_base=diff(base.content(), content),
-        against_production=diff(production.content(), content),
+        against_base=diff(base.parse_content(), content),
+        against_production=diff(production.parse_content(), content),
     )
 
 

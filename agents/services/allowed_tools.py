@@ -53,7 +53,7 @@ def list_allowed_tools(
     uses = list(content.tools)
     if spec is None or spec.origin != SpecOrigin.APPLIED or not any(_is_writing(use, tools) for use in uses):
         return uses
-    production = agent.current_spec.content() if agent.current_spec else SpecContent(prompt="")
+    production = agent.current_spec.parse_content() if agent.current_spec else SpecContent(prompt="")
     added = list_changed_writing_tools(production, content, tools)
     if not added or _can_save(spec.author, agent):
         return uses

@@ -2,7 +2,6 @@
 which agents give tasks (`agents/sub_agents.py`) and with which people chat."""
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from django.db import connection, transaction
@@ -12,6 +11,7 @@ from actors.models import Actor, Kind
 from agents.hooks import public_agent_renamed
 from agents.models import AgentSpec
 from agents.prepared_queries import SHIPPED_AGENT
+from agents.selectors import get_content
 from agents.services.specs import write_spec
 from agents.specs.content import Limits, SpecContent, ToolUse
 from common.clock import now
@@ -262,10 +262,4 @@ def _has_current_profile(agent: Actor, definition: ShippedAgentDefinition) -> bo
 
 
 def _has_current_content(agent: Actor, definition: ShippedAgentDefinition) -> bool:
-    return agent.current_spec is not None and _get_content(agent.current_spec) == definition.content
-
-
-@lru_cache(maxsize=32)
-def _get_content(spec: AgentSpec) -> SpecContent:
-    """Return the content of a spec. It is cached, because it never changes."""
-    return spec.content()
+    return agent.current_spec is not None and get_content(agent.current_spec) == definition.content

@@ -6,7 +6,7 @@ from django.db import transaction
 from pydantic import ValidationError
 
 from actors.models import Actor
-from agents.models import AgentSpec, AgentToolConfig, Draft
+from agents.models import AgentSpec, Draft
 from agents.permissions import AgentVerb, get_agent_for, get_production
 from agents.selectors import find_version
 from agents.specs.content import SpecContent
@@ -49,7 +49,7 @@ def check_content(content: SpecContent, *, workspace_id: UUID | None = None, age
 
 def _has_named(agent: Actor, tool: str) -> bool:
     """Return whether a spec of the agent, or a draft that has not ended, names the tool."""
-    if AgentToolConfig.objects.filter(spec__agent=agent, tool=tool).exists():
+    if AgentSpec.objects.filter(agent=agent, content__tools__contains=[{"tool": tool}]).exists():
         return True
     return Draft.objects.filter(agent=agent, ended_at=None, written__tools__contains=[{"tool": tool}]).exists()
 
@@ -70,24 +70,15 @@ def write_spec(
     """
     if agent.workspace_id is not None:
         check_model_offered(agent.workspace_id, content.model)
-    spec = AgentSpec.objects.create(
+    return AgentSpec.objects.create(
         agent=agent,
         number=number,
-        prompt=content.prompt,
-        model=content.model,
-        parameters=content.parameters.model_dump(exclude_none=True),
-        limits=content.limits.model_dump(),
-        memory=content.memory,
-        context=content.context.model_dump(),
+        content=content.as_json(),
         message=message.strip()[:400],
         origin=origin,
         base_version=base_version,
         author=author,
     )
-    AgentToolConfig.objects.bulk_create(
-        AgentToolConfig(spec=spec, position=position, **use.model_dump()) for position, use in enumerate(content.tools)
-    )
-    return spec
 
 
 @transaction.atomic
@@ -112,8 +103,8 @@ def restore_version(
             hints=["Compare with the current production, then restore on top of it."],
             data={"production": production.to_row().model_dump(mode="json")},
         )
-    content = find_version(agent, number).content()
-    if content == production.content():
+    content = find_version(agent, number).parse_content()
+    if content == production.parse_content():
         raise Conflict(f"v{number} is the same as production.", code=Code.NOTHING_CHANGED)
     check_content(content, agent=agent)
 

@@ -42,7 +42,15 @@ class ContextSettings(StrictModel):
     max_tokens: int | None = Field(default=None, ge=1_000, le=2_000_000)
 
 
-class ToolUse(StrictModel):
+class ListItem(StrictModel):
+    """An item of a list in a spec. Specs are compared and merged item by item; `key` says which items are the same one."""
+
+    @property
+    def key(self) -> str:
+        raise NotImplementedError
+
+
+class ToolUse(ListItem):
     """How an agent uses one tool. `custom_config` is merged over the tool's defaults."""
 
     tool: ToolName
@@ -50,9 +58,17 @@ class ToolUse(StrictModel):
     custom_config: ToolSettings = {}
     usage_instructions: str = Field(default="", max_length=4_000)
 
+    @property
+    def key(self) -> str:
+        return self.tool
+
 
 class SpecContent(StrictModel):
-    """A spec. An empty `model` means the default model of the workspace. Raises `ValidationError` for unknown fields."""
+    """A spec. An empty `model` means the default model of the workspace. Raises `ValidationError` for unknown fields.
+
+    Specs are stored, compared, merged, exported and published by the fields of this class (`agents/specs/fields.py`): a field needs
+    a default, because stored specs do not have it.
+    """
 
     prompt: str = Field(default="", max_length=MAX_PROMPT)
     model: str = Field(default="", max_length=200)

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from difflib import Match, SequenceMatcher
 from functools import lru_cache
-from typing import Any
 
 from agents.specs.content import SpecContent
+from agents.specs.fields import PROMPT, flatten_spec, get_field_name
 from common.line_matching import find_common_stretches
 from events.rows import DiffRow, FieldChange
 
@@ -40,29 +40,17 @@ def count_changed_lines(change: DiffRow) -> int:
 
 
 def list_changed_parts(before: SpecContent, after: SpecContent) -> list[str]:
-    """Return which parts differ, of `prompt`, `model`, `parameters`, `limits`, `memory`, `context` and `tools`, in this order."""
-    parts = ["prompt"] if before.prompt != after.prompt else []
-    parts += [change.field.partition(".")[0] for change in _list_field_changes(before, after)]
+    """Return the names of the fields of `SpecContent` that differ, first the prompt."""
+    parts = [PROMPT] if before.prompt != after.prompt else []
+    parts += [get_field_name(change.field) for change in _list_field_changes(before, after)]
     return list(dict.fromkeys(parts))
 
 
 def _list_field_changes(before: SpecContent, after: SpecContent) -> Iterator[FieldChange]:
-    old, new = _flatten_fields(before), _flatten_fields(after)
+    old, new = flatten_spec(before), flatten_spec(after)
     for field in [*old, *(field for field in new if field not in old)]:
         if old.get(field) != new.get(field):
             yield FieldChange(field=field, before=old.get(field), after=new.get(field))
-
-
-def _flatten_fields(content: SpecContent) -> dict[str, Any]:
-    """Return every field except the prompt by its path, in the order of the diff."""
-    return {
-        "model": content.model,
-        **{f"parameters.{name}": value for name, value in content.parameters.model_dump().items()},
-        **{f"limits.{name}": value for name, value in content.limits.model_dump().items()},
-        "memory": content.memory,
-        **{f"context.{name}": value for name, value in content.context.model_dump().items()},
-        **{f"tools.{use.tool}": use.model_dump(mode="json") for use in content.tools},
-    }
 
 
 @lru_cache(maxsize=32)

@@ -20,7 +20,8 @@ from uuid import UUID
 
 from pydantic import ValidationError
 
-from agents.specs.content import MAX_PROMPT, SpecContent, ToolUse
+from agents.specs.content import MAX_PROMPT, SpecContent
+from agents.specs.fields import LISTS, PROMPT, flatten_spec, get_field_name, unflatten_spec
 from common.errors import TooLarge
 from common.line_matching import Same, align_three, find_common_stretches
 from events.rows import ConflictChoice, Contributor, MergeConflict, Segment
@@ -61,7 +62,7 @@ def merge_contributions(start: SpecContent, contributions: Sequence[Contribution
 
     content, field_conflicts = merge_fields(start, contributions)
     conflicts = [conflict.to_row() for conflict in prompt_conflicts] + field_conflicts
-    return MergedSpec(_validate_spec(content.model_dump() | {"prompt": prompt}), segments, conflicts)
+    return MergedSpec(_validate_spec(content.model_dump() | {PROMPT: prompt}), segments, conflicts)
 
 
 def _validate_spec(content: dict[str, Any]) -> SpecContent:
@@ -90,7 +91,7 @@ class _PromptConflict:
         choices = [
             ConflictChoice(contributor=contributor, text="\n".join(lines)) for contributor, lines in self.options
         ]
-        return MergeConflict(about="prompt", question="", choices=choices, chosen=self.chosen)
+        return MergeConflict(about=PROMPT, question="", choices=choices, chosen=self.chosen)
 
 
 @dataclass(frozen=True)
@@ -291,7 +292,7 @@ class _FieldChange(NamedTuple):
 def merge_fields(
     production: SpecContent, contributions: Sequence[Contribution]
 ) -> tuple[SpecContent, list[MergeConflict]]:
-    """Merge every field except the prompt, which remains that of production. The order of tools never is a conflict."""
+    """Merge every field except the prompt, which remains that of production. The order of a list never is a conflict."""
     values = flatten_spec(production)
     names = dict.fromkeys(values)
     changes: dict[str, list[_FieldChange]] = defaultdict(list)
@@ -308,22 +309,10 @@ def merge_fields(
         merged[name], conflict = _merge_field(name, values.get(name), changes[name])
         if conflict is not None:
             conflicts.append(conflict)
-    return _unflatten_spec(production, merged, _order_tools(production, contributions)), conflicts
-
-
-def flatten_spec(content: SpecContent) -> dict[str, Any]:
-    """Return all fields of a spec except the prompt as one flat dict.
-
-    Its keys are `model`, `parameters.<name>`, `limits.<name>`, `memory`, `context.<name>`, `tools.<name>` (a `ToolUse`).
-    """
-    return {
-        "model": content.model,
-        **{f"parameters.{name}": value for name, value in content.parameters},
-        **{f"limits.{name}": value for name, value in content.limits},
-        "memory": content.memory,
-        **{f"context.{name}": value for name, value in content.context},
-        **{f"tools.{use.tool}": use for use in content.tools},
-    }
+    in_order = {name: value for name, value in merged.items() if get_field_name(name) not in LISTS}
+    for name in LISTS:
+        in_order |= {path: merged[path] for path in _order_items(name, production, contributions)}
+    return _validate_spec(unflatten_spec(in_order, prompt=production.prompt)), conflicts
 
 
 def _merge_field(name: str, current: Any, changes: list[_FieldChange]) -> tuple[Any, MergeConflict | None]:
@@ -349,38 +338,30 @@ def _merge_field(name: str, current: Any, changes: list[_FieldChange]) -> tuple[
 
 
 def _format_value(value: Any) -> str:
-    """Return a field's value as the text of a choice. It is empty if there is no value, as of a removed tool."""
-    if isinstance(value, ToolUse):
-        return json.dumps(value.model_dump(), ensure_ascii=False, sort_keys=True)
-    return "" if value is None else str(value)
+    """Return a field's value as the text of a choice: a text as it is, any other value as JSON. It is empty if there is no value,
+    as of a removed tool. The web app formats values in the same way (`formatField`)."""
+    if isinstance(value, str):
+        return value
+    return "" if value is None else json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
-def _order_tools(production: SpecContent, contributions: Sequence[Contribution]) -> list[str]:
-    """Return the names of all tools in the order of production, or of the first contribution that changes the list of tools and
-    whose base has them in the order of production.
+def _order_items(name: str, production: SpecContent, contributions: Sequence[Contribution]) -> list[str]:
+    """Return the paths of all items of a list, as the tools, in the order of production, or of the first contribution that changes
+    the list and whose base has it in the order of production.
 
-    A new tool follows the one before it in the contribution that adds it.
+    A new item follows the one before it in the contribution that adds it.
     """
-    order = [use.tool for use in production.tools]
+    order = _list_items(name, production)
     for contribution in contributions:
-        base, proposed = ([use.tool for use in content.tools] for content in (contribution.base, contribution.content))
+        base, proposed = (_list_items(name, content) for content in (contribution.base, contribution.content))
         if order == base:
-            order = proposed + [name for name in order if name not in proposed]
+            order = proposed + [path for path in order if path not in proposed]
             continue
-        for index, name in enumerate(proposed):
-            if name not in order:
-                order.insert(order.index(proposed[index - 1]) + 1 if index else 0, name)
+        for index, path in enumerate(proposed):
+            if path not in order:
+                order.insert(order.index(proposed[index - 1]) + 1 if index else 0, path)
     return order
 
 
-def _unflatten_spec(production: SpecContent, flat: dict[str, Any], order: list[str]) -> SpecContent:
-    """Build a spec from the fields of `flatten_spec`, with its tools in this order and the prompt of production."""
-    groups: dict[str, dict[str, Any]] = {"parameters": {}, "limits": {}, "context": {}}
-    for name, value in flat.items():
-        group, _, key = name.partition(".")
-        if group in groups:
-            groups[group][key] = value
-    tools = [use.model_dump() for tool in order if (use := flat.get(f"tools.{tool}")) is not None]
-    return _validate_spec(
-        {"prompt": production.prompt, "model": flat["model"], "memory": flat["memory"], "tools": tools} | groups
-    )
+def _list_items(name: str, content: SpecContent) -> list[str]:
+    return [path for path in flatten_spec(content) if get_field_name(path) == name]

@@ -20,7 +20,6 @@ from events.rows.agents import (
     SnapshotReason,
     SpecOrigin,
     SpecRow,
-    ToolConfigRow,
 )
 from events.rows.approvals import ApprovalRow
 from events.rows.avatars import AutomaticAvatar, Avatar, EmojiAvatar, LetterAvatar, NewAvatar, dump_avatar
@@ -259,7 +258,6 @@ __all__ = [
     "TakedownPreviewRow",
     "TakedownRow",
     "TokenScope",
-    "ToolConfigRow",
     "ToolDefinitionRow",
     "ToolEffect",
     "ToolJobRow",

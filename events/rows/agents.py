@@ -7,18 +7,8 @@ from uuid import UUID
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from events.payloads import MemoryScope
 from events.row import DescribedAs, Row
 from events.rows.people import ActorRow
-
-
-class ToolConfigRow(Row):
-    """How an agent uses one tool."""
-
-    tool: str
-    is_enabled: bool = True
-    custom_config: Annotated[dict[str, Any], DescribedAs("ToolSettings")] = {}
-    usage_instructions: str = ""
 
 
 class SpecOrigin(models.TextChoices):
@@ -38,13 +28,7 @@ class SpecRow(Row):
     id: UUID
     agent_id: UUID
     number: int | None
-    prompt: str
-    model: str
-    parameters: Annotated[dict[str, Any], DescribedAs("Parameters")]
-    limits: Annotated[dict[str, Any], DescribedAs("Limits")]
-    memory: MemoryScope
-    context: Annotated[dict[str, Any], DescribedAs("ContextSettings")]
-    tools: list[ToolConfigRow]
+    content: Annotated[dict[str, Any], DescribedAs("SpecContent")]
     message: str
     origin: SpecOrigin
     base_version: int | None = None
@@ -82,8 +66,8 @@ class AgentRow(ListedAgentRow):
 
 
 class FieldChange(Row):
-    """A changed field of a spec other than the prompt: `model`, `parameters.<name>`, `limits.<name>`, `memory`,
-    `context.<name>`, `tools.<name>`. `before` is null for an added field, and `after` for a removed one."""
+    """A changed field of a spec other than the prompt, by its path, for example `model`, `limits.max_steps` or `tools.<name>`.
+    `before` is null for an added field, and `after` for a removed one."""
 
     field: str
     before: Any = None

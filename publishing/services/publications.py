@@ -80,7 +80,7 @@ def publish_agent(
             published_by_workspace=workspace,
             published_from_agent=agent,
         )
-    content = build_public_content(spec.content())
+    content = build_public_content(spec.parse_content())
     copy.current_spec = write_spec(copy, content, author=actor, origin=SpecOrigin.PUBLISHED, number=1, message=message)
     copy.save(update_fields=["current_spec"])
     listing = Listing(agent=copy, published_by=actor)
@@ -122,8 +122,8 @@ def update_published_agent(
     production = get_production(copy)
     name = _check_name(name, workspace, copy)
     before = (copy.name, copy.description)
-    content = build_public_content(spec.content())
-    is_new_version = content != production.content()
+    content = build_public_content(spec.parse_content())
+    is_new_version = content != production.parse_content()
 
     copy.name, copy.description = name, _check_description(description)
     if is_new_version:
@@ -209,7 +209,7 @@ def _write_listing(
     listing.category, listing.origin_version = category, spec.version
     listing.languages = list(dict.fromkeys(languages))
     listing.examples = [example.strip() for example in examples if example.strip()]
-    tools = [tool.name for tool in build_tool_rows(spec.content())]
+    tools = [tool.name for tool in build_tool_rows(spec.parse_content())]
     listing.search_text = build_search_text(
         agent.name, agent.handle, [agent.description or "", workspace.name, *listing.examples, *tools]
     )

@@ -15,6 +15,7 @@ from django.db.models.expressions import Combinable
 from django.db.models.functions import Now
 
 from agents.models import AgentSpec
+from agents.selectors import get_content
 from agents.services.allowed_tools import ConfiguredTool
 from agents.specs.content import SpecContent
 from approvals.selectors import DecidedCall
@@ -307,7 +308,7 @@ def start_attempt(update: RowUpdate[Run], owner: str, spec: AgentSpec, stamp: An
     return update.set(
         spec=spec,
         stamp=stamp,
-        limits=spec.limits,
+        limits=get_content(spec).limits.model_dump(),
         state=RunState.RUNNING,
         attempt=run.attempt + 1,
         lease_owner=owner,
@@ -384,9 +385,3 @@ def add_llm_step(claimed: ClaimedRun, update: RowUpdate[Run], event: ModelAnswer
 def build_step_saved(run: Run) -> StepSaved:
     """Return the reply to the loop: the next step, and whether the run is to stop."""
     return StepSaved(StepId(run.steps_done + 1, run.get_message_id()), stop=run.stop_requested_at is not None)
-
-
-@lru_cache(maxsize=200)
-def get_content(spec: AgentSpec) -> SpecContent:
-    """Return the content of a spec. It is cached, because it never changes."""
-    return spec.content()

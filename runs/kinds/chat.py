@@ -10,7 +10,7 @@ from django.db import transaction
 
 from actors.models import Actor
 from agents.models import AgentSpec
-from agents.selectors import find_answering_spec
+from agents.selectors import find_answering_spec, get_content
 from agents.services.allowed_tools import get_run_tools, has_descriptions_from_outside
 from approvals.selectors import find_decided_calls
 from approvals.services import close_approvals
@@ -47,7 +47,6 @@ from runs.kinds.base import (
     build_stored_result,
     extend_lease,
     finish_run,
-    get_content,
     read_attempt_update,
     start_attempt,
 )
@@ -411,7 +410,7 @@ def _finish_without_answer(updates: Sequence[RowUpdate[Run]]) -> list[chats.RowC
 
 def record_history(run: Run, spec: AgentSpec | None, outcome: str, claimed: ClaimedRun | None) -> None:
     """Store an entry about a run that is ending, with what it has read and done, if its agent has a memory over all its chats."""
-    if spec is None or spec.memory != "agent" or run.agent.is_public or not get_kind(run).is_participant:
+    if spec is None or get_content(spec).memory != "agent" or run.agent.is_public or not get_kind(run).is_participant:
         return
     has_outside_texts = claimed.has_outside_texts if claimed is not None else None
     if has_outside_texts is None:

@@ -10,6 +10,7 @@ from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
 from actors.models import AgentStatus
+from agents.selectors import get_content
 from chats.models import Chat
 from chats.services import RowChange
 from common.errors import Forbidden, NotFound
@@ -32,7 +33,6 @@ from runs.kinds.base import (
     build_step_saved,
     extend_lease,
     finish_run,
-    get_content,
     read_attempt_update,
     start_attempt,
 )

@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db import transaction
 
 from agents.models import AgentSpec
+from agents.selectors import get_content
 from agents.specs.content import Limits
 from chats import services as chats
 from chats.models import Chat
@@ -63,7 +64,7 @@ class TaskRun(ChatRun):
         most = TaskInput.from_run(update.row).max_steps
         if most is None:
             return update
-        limits = Limits.model_validate(spec.limits)
+        limits = get_content(spec).limits
         return update.set(limits=limits.model_copy(update={"max_steps": min(limits.max_steps, most)}).model_dump())
 
     def record_answer(self, claimed: ClaimedRun, model: ResolvedModel, event: ModelAnswered) -> StepSaved:

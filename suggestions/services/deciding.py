@@ -137,7 +137,7 @@ def record_saved_version(draft: Draft, spec: AgentSpec, actor: Actor) -> None:
     A suggestion of which the version contains nothing becomes unused.
     """
     suggestions = list(lock_unsaved_suggestions(draft).select_related("agent", "author", "base"))
-    content = spec.content()
+    content = spec.parse_content()
     provenance = Provenance.model_validate(draft.provenance) if draft.provenance else None
     for suggestion in suggestions:
         suggestion.saved_as = spec

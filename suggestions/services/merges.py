@@ -124,7 +124,10 @@ def _start_merge(merge: Merge, suggestions: list[Suggestion]) -> None:
         complete_merge(merge, suggestions, build_copied_outcome(merge, suggestions[0]))
         return
     job_input = build_merge_input(
-        merge.id, agent=merge.agent, production=merge.base.content(), suggestions=build_named_suggestions(suggestions)
+        merge.id,
+        agent=merge.agent,
+        production=merge.base.parse_content(),
+        suggestions=build_named_suggestions(suggestions),
     )
     merge.run = start_job(merge.by, merge.workspace_id, kind=MERGE, subject_id=merge.id, job_input=job_input)
     merge.save()

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agents.specs.content import SpecContent
-from agents.specs.merging import Contribution, flatten_spec, merge_contributions, merge_fields
+from agents.specs.fields import flatten_spec
+from agents.specs.merging import Contribution, merge_contributions, merge_fields
 from common.errors import Code
 from events.rows import Contributor, MergeMethod, Provenance
 from llm.endpoints import DEMO_MODEL
@@ -51,7 +52,7 @@ def _build_contribution(suggestion: Suggestion) -> Contribution:
     """Build the contribution that a suggestion makes. The id of its contributor is the id of the suggestion."""
     title = suggestion.note.strip().partition("\n")[0][:90]
     contributor = Contributor(id=suggestion.id, actor_id=suggestion.author_id, name=suggestion.author.name, title=title)
-    return Contribution(contributor, suggestion.base.content(), suggestion.parse_content())
+    return Contribution(contributor, suggestion.base.parse_content(), suggestion.parse_content())
 
 
 def build_named_suggestions(suggestions: Sequence[Suggestion]) -> list[NamedSuggestion]:
@@ -83,7 +84,7 @@ def _get_provider(run: Run) -> str | None:
 
 def _read_answer(run: Run, merge: Merge, suggestions: Sequence[Suggestion]) -> Outcome:
     """Return the outcome with the prompt of the answer. All other fields are merged by rule. Raises `InvalidMergeAnswer`."""
-    production, named = merge.base.content(), build_named_suggestions(suggestions)
+    production, named = merge.base.parse_content(), build_named_suggestions(suggestions)
     prompt = build_merged_prompt(run.answer, production.prompt, named)
     content, field_conflicts = merge_fields(production, [suggestion.contribution for suggestion in named])
     provenance = Provenance(
@@ -102,7 +103,7 @@ def _merge_line_by_line(
     merge: Merge, suggestions: Sequence[Suggestion], error_code: str = "", error: str = ""
 ) -> Outcome:
     contributions = [_build_contribution(suggestion) for suggestion in suggestions]
-    merged = merge_contributions(merge.base.content(), contributions)
+    merged = merge_contributions(merge.base.parse_content(), contributions)
     # Leave out empty segments, except those of a conflict: there the chosen option deletes the lines.
     segments = [segment for segment in merged.segments if segment.text or segment.conflict is not None]
     provenance = Provenance(
@@ -130,7 +131,7 @@ def is_used(suggestion: Suggestion, content: SpecContent, provenance: Provenance
     That is a changed field, a line that the suggestion adds, or a line that is attributed to it. If the suggestion adds no line,
     the absence of a line that it removes counts, too.
     """
-    base, proposed = suggestion.base.content(), suggestion.parse_content()
+    base, proposed = suggestion.base.parse_content(), suggestion.parse_content()
     old_fields, new_fields, fields = flatten_spec(base), flatten_spec(proposed), flatten_spec(content)
     for name in {*old_fields, *new_fields}:
         if new_fields.get(name) != old_fields.get(name) and fields.get(name) == new_fields.get(name):

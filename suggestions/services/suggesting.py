@@ -31,9 +31,9 @@ def suggest_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int,
     Raises `NotFound`, `Forbidden`, `QuotaReached`, `Conflict` (`nothing_changed`, or an error of `write_draft`).
     """
     compared = get_draft(actor, chat_id, agent_id)
-    content = SpecContent.model_validate(compared.written)
+    content = compared.parse_content()
     # The specs are compared before any row is locked, because comparing long prompts takes time.
-    change = diff(_get_version(compared.agent, compared.base_version).content(), content)
+    change = diff(_get_version(compared.agent, compared.base_version).parse_content(), content)
     with transaction.atomic():
         chat = get_chat_for(actor, compared.chat_id, ChatVerb.SEE, lock=True)
         agent = get_agent_for(actor, compared.agent_id, AgentVerb.SUGGEST)
@@ -62,7 +62,7 @@ def suggest_spec(
     get_chat_for(actor, chat_id, ChatVerb.SEE)
     base = _get_version(get_agent_for(actor, agent_id, AgentVerb.SUGGEST), base_version)
     # The specs are compared before any row is locked, because comparing long prompts takes time.
-    change = diff(base.content(), content)
+    change = diff(base.parse_content(), content)
     try:
         return _suggest_spec(actor, suggestion, base, change)
     except IntegrityError:  # another request has inserted this id at the same time
@@ -128,8 +128,8 @@ def _set_content(suggestion: Suggestion, content: SpecContent, base: AgentSpec) 
     """
     production = get_production(suggestion.agent)
     suggestion.content, suggestion.base = content.as_json(), base
-    suggestion.touches = list_changed_parts(base.content(), content)
-    if not suggestion.touches or not list_changed_parts(production.content(), content):
+    suggestion.touches = list_changed_parts(base.parse_content(), content)
+    if not suggestion.touches or not list_changed_parts(production.parse_content(), content):
         raise Conflict(
             f"This suggestion changes nothing about {suggestion.agent.name}.",
             code=Code.NOTHING_CHANGED,

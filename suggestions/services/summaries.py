@@ -41,7 +41,7 @@ def summarize_suggestion(actor: Actor, suggestion_id: UUID) -> Suggestion:
     """
     suggestion = get_suggestion_for(actor, suggestion_id, SuggestionVerb.SUMMARIZE)
     # A suggestion's content never changes, so it can be compared with its base before any row is locked.
-    change = diff(suggestion.base.content(), suggestion.parse_content())
+    change = diff(suggestion.base.parse_content(), suggestion.parse_content())
     with transaction.atomic():
         suggestion = get_suggestion_for(actor, suggestion_id, SuggestionVerb.SUMMARIZE, lock=True)
         if suggestion.summary_state == SuggestionSummaryState.FAILED:

@@ -24,6 +24,6 @@ def list_unused_suggestions(draft: Draft, content: SpecContent) -> list[Suggesti
 def read_draft_suggestions(actor: Actor, chat_id: UUID, agent_id: UUID) -> DraftSuggestionsRow:
     """Return the suggestions that are merged into the current draft. Raises `NotFound`."""
     draft = get_draft(actor, chat_id, agent_id)
-    unused = list_unused_suggestions(draft, SpecContent.model_validate(draft.written))
+    unused = list_unused_suggestions(draft, draft.parse_content())
     merged = Suggestion.objects.filter(merge__draft=draft, state=SuggestionState.ACCEPTED, saved_as=None)
     return DraftSuggestionsRow(merged=merged.count(), unused=[build_unused_row(one) for one in unused])

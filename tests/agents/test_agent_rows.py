@@ -23,9 +23,9 @@ def test_a_list_of_agents_neither_has_nor_reads_prompts(team):
     assert [row["actor"]["name"] for row in rows] == ["Robin", "Scribe"]
     assert set(rows[1]) == {"actor", "state", "verbs", "accepts_tasks", "role", "parent_id", "created_at"}
     sql = " ".join(query["sql"] for query in queries)
-    assert [name for name in ('"prompt"', "agenttoolconfig") if name in sql] == []
+    assert "agents_agentspec" not in sql
     one = alice.ok("GET", f"agents/{scribe.id}")
-    assert (one.pop("spec")["prompt"], one.pop("revision")) == (long_prompt, scribe.revision)
+    assert (one.pop("spec")["content"]["prompt"], one.pop("revision")) == (long_prompt, scribe.revision)
     assert one.pop("tool_name") == "delegate"
     assert "task" in str(one.pop("tool_schema"))
     assert one == rows[1]

@@ -14,6 +14,7 @@ from publishing import services as publishing
 from tests.api.client import sign_in
 from tests.api.test_rights import fingerprint
 from tests.factories.actors import PASSWORD
+from tests.factories.agents import add_tool_use
 from tests.people import make_agent
 from tests.publishing.publications import LISTING, publish
 from tests.tools.test_workspace_tools import add_server, add_tool
@@ -33,7 +34,7 @@ def public(team):
 
 
 def give(team, name, **fields):
-    team.robin.current_spec.tool_configs.create(position=9, tool=name, **fields)
+    add_tool_use(team.robin.current_spec, name, **fields)
 
 
 def list_agent_rows(team):
@@ -138,7 +139,7 @@ def test_a_public_agent_that_is_off_is_no_tool_of_a_run(team, public):
     def list_run_tools(workspace):
         robin = Actor.objects.get(pk=team.robin.pk)
         spec = get_production(robin)
-        return set(get_run_tools(robin, spec, spec.content(), workspace.id))
+        return set(get_run_tools(robin, spec, spec.parse_content(), workspace.id))
 
     assert name in list_run_tools(team.workspace)
     tools.set_policy(team.alice, team.workspace.id, name, policy=Policy.OFF)

@@ -21,7 +21,7 @@ def draft_args(team, who="alice"):
 
 
 def claim(team, who="alice", prompt="Text"):
-    content = team.robin.current_spec.content().model_copy(update={"prompt": prompt})
+    content = team.robin.current_spec.parse_content().model_copy(update={"prompt": prompt})
     return drafts.claim_draft(**draft_args(team, who), content=content)
 
 

@@ -130,7 +130,7 @@ class Script:
 
     def suggest_spec(self, chance: random.Random) -> None:
         base = chance.choice(list(AgentSpec.objects.filter(agent=self.environment.scribe, number__isnull=False)))
-        content = self.change_text(base.prompt, chance)
+        content = self.change_text(base.content["prompt"], chance)
         assert base.number is not None
         suggestions.suggest_spec(**self.draft_args(chance), id=new_id(), content=content, base_version=base.number)
         self.texts_to_keep.add(content.prompt)
@@ -211,7 +211,7 @@ class Script:
             *DraftSnapshot.objects.values_list("written", flat=True),
             *Suggestion.objects.values_list("content", flat=True),
         ]
-        return {text["prompt"] for text in written} | set(AgentSpec.objects.values_list("prompt", flat=True))
+        return {text["prompt"] for text in written} | set(AgentSpec.objects.values_list("content__prompt", flat=True))
 
     def _check_what_answers(self, chat_id: Any) -> None:
         scribe = self.environment.scribe
@@ -219,7 +219,7 @@ class Script:
         assert found is not None
         spec, _ = found
         assert scribe.current_spec is not None
-        assert spec.prompt == self.applied_texts.get(chat_id, scribe.current_spec.prompt)
+        assert spec.content["prompt"] == self.applied_texts.get(chat_id, scribe.current_spec.content["prompt"])
 
 
 STEPS: list[Any] = [

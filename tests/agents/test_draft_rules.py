@@ -348,7 +348,7 @@ def test_of_two_concurrent_saves_one_wins_and_the_other_gets_production(team):
         results = run_concurrently(calls)
         winner = next(result for result in results if isinstance(result, AgentSpec))
         loser = next(result for result in results if result is not winner)
-        assert (loser.code, loser.data["production"]["prompt"]) == (Code.STALE_BASE, winner.prompt)
+        assert (loser.code, loser.data["production"]["content"]) == (Code.STALE_BASE, winner.content)
         team.robin.refresh_from_db()
         assert (team.robin.current_spec, winner.number) == (winner, number + 1)
         unsaved_draft = Draft.objects.get(ended_at=None)

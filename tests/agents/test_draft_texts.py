@@ -145,7 +145,11 @@ def test_replacing_a_draft_saves_a_snapshot_and_keeps_the_applied_text(team):
     draft_of_alice = claim(team, "alice", "Mine")
     drafts.apply_draft(**draft_args(team), revision=draft_of_alice.revision)
     draft = replace_draft(team, "Merged")
-    assert (draft.revision, draft.applied.prompt, draft.status) == (draft_of_alice.revision + 1, "Mine", "drafting")
+    assert (draft.revision, draft.applied.content["prompt"], draft.status) == (
+        draft_of_alice.revision + 1,
+        "Mine",
+        "drafting",
+    )
     assert list_snapshots() == [("Mine", "Alice", "merge")]
     with pytest.raises(Conflict):
         drafts.write_draft(**draft_args(team), content=build_content("Late"), revision=draft_of_alice.revision)
@@ -333,4 +337,4 @@ def test_new_agents_have_revise_prompt(team):
     for fields in ({}, {"template": "scribe"}):
         agent = make_agent(team.workspace, team.alice, "New", **fields)
         assert agent.current_spec is not None
-        assert "revise_prompt" in [use.tool for use in agent.current_spec.content().tools]
+        assert "revise_prompt" in [use.tool for use in agent.current_spec.parse_content().tools]

@@ -43,7 +43,7 @@ def test_the_first_edit_starts_the_draft_and_locks_it(team):
     draft = claim(team)
     assert (draft.lock_holder, draft.base_version, draft.written["prompt"]) == (team.alice, 1, NEW.prompt)
     assert list_system_messages(team) == ["DRAFT_STARTED"]
-    assert get_production(team).prompt == "Answer."
+    assert get_production(team).parse_content().prompt == "Answer."
 
 
 def test_writing_a_draft_raises_its_revision_and_not_the_version_of_the_chat(team):
@@ -129,7 +129,7 @@ def test_an_applied_draft_answers_in_its_chat_and_a_second_apply_has_no_effect(t
     again = drafts.apply_draft(**draft_args(team), revision=draft.revision)
     assert (applied.status, applied.apply_count, again.apply_count) == ("applied", 1, 1)
     assert applied.applied is not None
-    assert (applied.applied.prompt, applied.applied.number) == (NEW.prompt, None)
+    assert (applied.applied.content["prompt"], applied.applied.number) == (NEW.prompt, None)
     assert get_production(team).number == 1
     assert list_system_messages(team) == ["DRAFT_STARTED", "DRAFT_APPLIED"]
     written = drafts.write_draft(**draft_args(team), content=SpecContent(prompt="Other"), revision=draft.revision)
@@ -145,7 +145,7 @@ def test_saving_a_draft_creates_the_next_version_and_ends_it(team):
     assert get_production(team) == spec
     assert (spec.number, spec.message, spec.origin, spec.base_version) == (2, "why", "draft", 1)
     assert spec.author == team.alice
-    assert spec.content() == content
+    assert spec.parse_content() == content
     draft.refresh_from_db()
     assert (draft.status, draft.outcome, draft.lock_holder) == ("ended", "saved", None)
     assert list_system_messages(team) == ["DRAFT_STARTED", "SPEC_SAVED"]
@@ -172,11 +172,11 @@ def test_a_draft_on_an_older_version_cannot_be_saved_before_a_rebase(team):
     with pytest.raises(Conflict) as refusal:
         drafts.save_draft(**draft_args(team), revision=draft.revision, base_version=1)
     assert refusal.value.code == Code.STALE_BASE
-    assert refusal.value.data["production"]["prompt"] == "Newer"
+    assert refusal.value.data["production"]["content"]["prompt"] == "Newer"
     assert get_production(team) == newer
     rebased = drafts.rebase_draft(**draft_args(team), revision=draft.revision)
     spec = drafts.save_draft(**draft_args(team), revision=rebased.revision, base_version=2)
-    assert (spec.number, spec.prompt) == (3, NEW.prompt)
+    assert (spec.number, spec.content["prompt"]) == (3, NEW.prompt)
 
 
 def test_a_draft_can_be_discarded_by_its_starter_and_by_editors(team):

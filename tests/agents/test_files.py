@@ -229,7 +229,7 @@ def test_an_exported_agent_can_be_imported_with_the_same_content_and_greets(team
     agent = Actor.objects.get(pk=row["agent"]["actor"]["id"])
     spec = get_first_version(agent)
     assert (agent.name, agent.handle, row["missing"]) == ("Heron 蒼鷺", "heron-2", [])
-    assert spec.content() == get_first_version(agent_to_export).content()
+    assert spec.parse_content() == get_first_version(agent_to_export).parse_content()
     assert (spec.origin, agent.current_spec_id) == ("imported", spec.id)
     greeting = Message.objects.get(chat=row["chat_id"], type="TEXT_MESSAGE")
     assert (greeting.author, greeting.payload["greeting"]) == (agent, True)
@@ -287,8 +287,11 @@ def test_a_trial_lists_what_is_missing_and_creates_nothing(team):
 def test_an_import_leaves_out_what_is_missing(team):
     row = import_file(team, ELSEWHERE, name="Second")
     spec = get_first_version(row["agent"]["actor"]["id"])
-    assert [(use.tool, use.custom_config) for use in spec.content().tools] == [("web_fetch", {}), ("current_time", {})]
-    assert spec.model == "gpt-9"
+    assert [(use.tool, use.custom_config) for use in spec.parse_content().tools] == [
+        ("web_fetch", {}),
+        ("current_time", {}),
+    ]
+    assert spec.content["model"] == "gpt-9"
     assert row["agent"]["actor"]["name"] == "Second"
 
 
@@ -300,14 +303,14 @@ def test_pages_of_another_workspace_are_missing_in_an_import(team):
     settings = f"{{mode: retrievable, page_ids: [{foreign.id}, {own.id}]}}"
     row = import_file(team, f"name: Wren\ntools:\n- tool: read_pages\n  custom_config: {settings}")
     assert [(problem["kind"], problem["name"]) for problem in row["missing"]] == [("setting", "read_pages")]
-    [use] = get_first_version(row["agent"]["actor"]["id"]).content().tools
+    [use] = get_first_version(row["agent"]["actor"]["id"]).parse_content().tools
     assert use.custom_config == {"mode": "retrievable", "page_ids": [str(own.id)]}
 
 
 def test_the_memory_of_an_agent_goes_along_with_its_file(team):
     row = import_file(team, "name: Wren\nmemory: agent")
     assert row["missing"] == []
-    assert get_first_version(row["agent"]["actor"]["id"]).memory == "agent"
+    assert get_first_version(row["agent"]["actor"]["id"]).parse_content().memory == "agent"
     assert "memory: agent" in files.export_agent(team.alice, UUID(row["agent"]["actor"]["id"]), format="yaml").text
 
 

@@ -30,7 +30,7 @@ def test_a_shipped_agent_is_public_has_no_publisher_and_is_created_once():
         None,
     )
     [version] = AgentSpec.objects.filter(agent=first)
-    assert (version.number, version.author, version.content()) == (1, first, SHIPPED["merger"].content)
+    assert (version.number, version.author, version.parse_content()) == (1, first, SHIPPED["merger"].content)
 
 
 def test_a_changed_definition_becomes_the_next_version(monkeypatch):
@@ -40,7 +40,7 @@ def test_a_changed_definition_becomes_the_next_version(monkeypatch):
     for _ in range(2):
         version = get_shipped_agent("merger").current_spec
         assert version is not None
-        assert version.prompt == "Another text."
+        assert version.content["prompt"] == "Another text."
     assert list(AgentSpec.objects.order_by("number").values_list("number", flat=True)) == [1, 2]
 
 

@@ -32,7 +32,7 @@ def test_browser_is_the_agent_that_delegate_may_give_tasks_by_default(team):
     [browser] = find_sub_agents(team.robin, DelegateConfig().allowed_sub_agents)
     assert (browser.name, browser.is_shipped, browser.workspace_id) == ("Browser", True, None)
     content = SHIPPED["browser"].content
-    assert get_production(browser).content() == content
+    assert get_production(browser).parse_content() == content
     assert (content.limits.max_steps, content.limits.max_seconds) == (10, 600)
     assert content.tool_names == {"web_search", "web_fetch", "current_time"}
 
@@ -77,7 +77,7 @@ def test_browser_has_a_search_only_where_a_search_service_is_configured(team, mo
         monkeypatch.delitem(registry, "web_search", raising=False)
     browser = get_shipped_agent("browser")
     production = get_production(browser)
-    tools = get_run_tools(browser, production, production.content(), team.workspace.id)
+    tools = get_run_tools(browser, production, production.parse_content(), team.workspace.id)
     assert sorted(tools) == ["current_time", "web_fetch", *(["web_search"] if has_service else [])]
 
 

@@ -65,14 +65,14 @@ def create_other_chat(team: Team, owner: str) -> Chat:
 
 
 def test_a_restore_creates_the_next_version_with_the_whole_old_spec(team):
-    first = team.robin.current_spec.content()
+    first = team.robin.current_spec.parse_content()
     save_version(team, SECOND)
     spec = restore(team)
     assert (spec.number, spec.origin, spec.base_version, spec.message) == (3, SpecOrigin.RESTORED, 1, "Restore v1")
-    assert AgentSpec.objects.get(pk=spec.pk).content() == first
+    assert AgentSpec.objects.get(pk=spec.pk).parse_content() == first
     team.robin.refresh_from_db()
     assert team.robin.current_spec_id == spec.pk
-    assert [row.content() for row in team.robin.specs.filter(number__lt=3).order_by("number")] == [first, SECOND]
+    assert [row.parse_content() for row in team.robin.specs.filter(number__lt=3).order_by("number")] == [first, SECOND]
     assert AuditRecord.objects.filter(action="spec.restored", object_id=team.robin.id).count() == 1
 
 
@@ -188,7 +188,7 @@ def test_editors_find_replies_and_texts_of_chats_between_agents_and_others_do_no
     create_run(team, chat, team.robin.current_spec, "between us")
     rows = list_replies(team, "alice")
     assert [(row["excerpt"], row["chat_title"]) for row in rows] == [("between us", "Robin · Quill")]
-    assert selectors.get_spec(team.alice, team.robin.id, spec.id).prompt == "First try"
+    assert selectors.get_spec(team.alice, team.robin.id, spec.id).content["prompt"] == "First try"
     assert list_replies(team, "bob") == []
     with pytest.raises(NotFound):
         selectors.get_spec(team.bob, team.robin.id, spec.id)
@@ -214,8 +214,8 @@ def test_an_applied_text_can_be_read_only_by_participants_of_its_chat(team):
     assert first is not None
     assert second is not None
     create_run(team, team.chat, first, "by the first try")
-    assert selectors.get_spec(team.bob, team.robin.id, first.id).prompt == "First try"
-    assert selectors.get_spec(team.bob, team.robin.id, second.id).prompt == "Second try"
+    assert selectors.get_spec(team.bob, team.robin.id, first.id).content["prompt"] == "First try"
+    assert selectors.get_spec(team.bob, team.robin.id, second.id).content["prompt"] == "Second try"
     chats.remove_participant(team.alice, team.chat.id, team.bob.id)
     for spec in (first, second):
         with pytest.raises(NotFound):

@@ -17,6 +17,7 @@ from actors.models import EmailChange
 from tests.actors.test_passwords import WEB_APP_URL, key_of, link_of, queue  # noqa: F401
 from tests.api.client import Api, sign_in
 from tests.factories.actors import PASSWORD
+from tests.factories.agents import add_tool_use
 from tests.people import make_team
 from tests.runs.fixtures import _scripted_model, engine, environment, model
 from tests.tools.test_workspace_tools import booking
@@ -127,7 +128,7 @@ def test_SEC17_no_secret_of_models_tools_and_programs_is_in_the_database_in_redi
     token = alice.ok("POST", f"{agent}/tokens", {"name": "Bot"})["text"]
     webhook = alice.ok("POST", f"{agent}/webhooks", {"url": "https://bot.example.com/wake"})["secret"]
 
-    team.robin.current_spec.tool_configs.create(position=10, tool="find_fares")
+    add_tool_use(team.robin.current_spec, "find_fares")
     environment.model.script(text="done")
     environment.model.script(calls=[{"name": "find_fares", "arguments": "{}"}], times=1)
     environment.post("go")

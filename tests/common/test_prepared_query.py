@@ -8,7 +8,7 @@ from django.db import connection
 from django.db.models import TextField
 from django.test.utils import CaptureQueriesContext
 
-from agents.models import AgentSpec, build_tools_prefetch
+from actors.models import Actor
 from chats import permissions
 from chats import services as chats
 from chats.models import Chat, ChatActor, Message
@@ -88,15 +88,13 @@ def test_values_of_all_kinds_can_select_objects_and_plain_rows(team):
 
 
 def test_prefetched_objects_are_loaded(team):
-    specs = PreparedQuery(
-        lambda agent_id: AgentSpec.objects.filter(agent=agent_id).prefetch_related(build_tools_prefetch()), UUID
-    )
-    for found in (specs.all(team.robin.pk)[0], specs.first(team.robin.pk)):
+    agents = PreparedQuery(lambda id: Actor.objects.filter(pk=id, kind="agent").prefetch_related("specs"), UUID)
+    for found in (agents.all(team.robin.pk)[0], agents.first(team.robin.pk)):
         assert found is not None
         with CaptureQueriesContext(connection) as queries:
-            assert [config.tool for config in found.tools] == ["current_time"]
+            assert [spec.number for spec in found.specs.all()] == [1]
         assert len(queries) == 0
-    assert (specs.all(team.alice.pk), specs.first(team.alice.pk)) == ([], None)
+    assert (agents.all(team.alice.pk), agents.first(team.alice.pk)) == ([], None)
 
 
 def test_a_list_of_any_length_is_one_parameter(team):

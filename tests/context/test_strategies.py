@@ -14,10 +14,10 @@ from files import services as files
 from inspector.requests import get_sent_request
 from llm.messages import Image
 from llm.tokens import estimate_tokens
-from runs.kinds.base import get_content
 from runs.models import Run
 from runs.runtime.claimed_run import ClaimedRun
 from runs.runtime.history import find_earlier_context
+from tests.factories.agents import change_spec
 from tests.factories.files import FileFactory
 from tests.factories.memory import NoteFactory
 from tests.recorder import prepare_run
@@ -82,8 +82,7 @@ def test_a_limit_of_the_workspace_or_the_agent_shortens_the_conversation(environ
     Workspace.objects.update(context_max_tokens=6_000)
     more = len(prepare(environment).transcript.turns)
     spec = environment.team.robin.current_spec
-    type(spec).objects.filter(pk=spec.pk).update(context=ContextSettings(max_tokens=2_500).model_dump())
-    get_content.cache_clear()
+    change_spec(spec, context=ContextSettings(max_tokens=2_500))
     prepared = prepare(environment)
     fewer = len(prepared.transcript.turns)
     assert (prepared.claimed.earlier_context.facts.limit, prepared.claimed.earlier_context.facts.limit_by) == (
@@ -259,8 +258,7 @@ def test_a_correction_is_read_instead_of_the_sentence(environment, long_chat):
 
 def test_the_strategy_of_an_agent_precedes_that_of_the_workspace(environment, long_chat):
     spec = environment.team.robin.current_spec
-    type(spec).objects.filter(pk=spec.pk).update(context=ContextSettings(strategy="retrieve").model_dump())
-    get_content.cache_clear()
+    change_spec(spec, context=ContextSettings(strategy="retrieve"))
     assert prepare(environment).claimed.earlier_context.facts.strategy == "retrieve"
     assert SpecContent().context.strategy == "default"
 

@@ -1,9 +1,13 @@
 """Factories of versions and drafts of agents."""
 
+from typing import Any
+
 from factory.declarations import LazyAttribute, SelfAttribute
 from factory.django import DjangoModelFactory
 
 from agents.models import AgentSpec, Draft, DraftSnapshot, LockWaiter
+from agents.selectors import get_content
+from agents.specs.content import SpecContent, ToolUse
 from events.rows import SnapshotReason, SpecOrigin
 
 
@@ -13,7 +17,27 @@ class AgentSpecFactory(DjangoModelFactory[AgentSpec]):
     class Meta:
         model = AgentSpec
 
+    class Params:
+        prompt = ""
+
+    content = LazyAttribute(lambda spec: SpecContent(prompt=spec.prompt).as_json())
     origin = SpecOrigin.DRAFT
+
+
+def change_spec(spec: AgentSpec | None, **fields: Any) -> None:
+    """Change fields of the content of a stored spec. The product never does that, so it caches the content."""
+    assert spec is not None
+    spec.refresh_from_db(fields=["content"])
+    spec.content = SpecContent.model_validate(spec.content | fields).as_json()
+    spec.save(update_fields=["content"])
+    get_content.cache_clear()
+
+
+def add_tool_use(spec: AgentSpec | None, tool: str, **fields: Any) -> None:
+    """Add a tool to a stored spec. `fields` are those of `ToolUse`."""
+    assert spec is not None
+    spec.refresh_from_db(fields=["content"])
+    change_spec(spec, tools=[*spec.parse_content().tools, ToolUse(tool=tool, **fields)])
 
 
 class DraftFactory(DjangoModelFactory[Draft]):

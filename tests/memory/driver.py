@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from actors.models import Actor
-from agents.models import AgentSpec
 from chats import services as chats
 from chats.models import Chat, ChatActor
 from common.errors import AppError
@@ -21,6 +20,7 @@ from runs.runtime.claimed_run import ClaimedRun
 from runs.runtime.conversation import Conversation, make_storable
 from runs.runtime.steps import ModelAnswered, ModelRetried, ToolResult, ToolsFinished, ToolsStarted, ToolStatus
 from runs.services.claims import claim_run
+from tests.factories.agents import add_tool_use, change_spec
 from tests.factories.runs import RunFactory
 from tests.people import Team, make_agent
 from tests.recorder import prepare_run
@@ -102,13 +102,13 @@ class Driver:
         self.team: Team = environment.team
         spec = self.team.robin.current_spec
         assert spec is not None
-        self.spec_id = spec.pk
-        for position, tool in enumerate(("remember", "forget"), 8):
-            spec.tool_configs.create(position=position, tool=tool)
+        self.spec = spec
+        for tool in ("remember", "forget"):
+            add_tool_use(spec, tool)
         self.set_memory_scope("agent")
 
     def set_memory_scope(self, memory_scope: str) -> None:
-        AgentSpec.objects.filter(pk=self.spec_id).update(memory=memory_scope)
+        change_spec(self.spec, memory=memory_scope)
 
     def open_chat(self, title: str, *people: Actor, by: Actor | None = None) -> Chat:
         ids = [person.id for person in people] + [self.team.robin.id]

@@ -6,7 +6,6 @@ import pytest
 from django.db import IntegrityError
 
 from actors.models import Actor
-from agents.models import AgentSpec
 from agents.services.allowed_tools import get_run_tools
 from agents.specs.content import SpecContent, ToolUse
 from chats import services as chats
@@ -27,6 +26,7 @@ from runs.kinds.chat import COMPARISON
 from runs.models import Run
 from runs.runtime.steps import LoopEnded
 from runs.services.runs import stop_run
+from tests.factories.agents import change_spec
 from tests.factories.context import HistorySummaryFactory
 from tests.people import make_agent
 from tests.recorder import prepare_run
@@ -233,7 +233,7 @@ def test_MEM3_messages_of_two_chats_that_wait_for_one_agent_are_both_answered(dr
 def test_another_agent_reads_nothing_of_it(driver):
     driver.ask(driver.team.chat, "canary-one").answer()
     sparrow = make_agent(driver.team.workspace, driver.team.alice, "Sparrow")
-    AgentSpec.objects.filter(agent=sparrow).update(memory="agent")
+    change_spec(sparrow.current_spec, memory="agent")
     other = chats.create_chat(driver.team.alice, driver.team.workspace.id, title="Kyoto", actor_ids=[sparrow.id])
     chats.post_message(driver.team.alice, other.id, text="@sparrow What was it?")
     assert "canary" not in driver.claim(other).context
@@ -395,8 +395,7 @@ def test_only_editors_clear_and_strangers_see_nothing(driver):
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("engine")
 def test_a_worker_reads_and_writes_the_history(environment):
-    environment.team.robin.current_spec.memory = "agent"
-    environment.team.robin.current_spec.save()
+    change_spec(environment.team.robin.current_spec, memory="agent")
     environment.model.script(text="I noted canary-two.")
     environment.post("canary-one")
     environment.wait_until_idle()
@@ -437,5 +436,5 @@ def test_a_comparison_reads_and_writes_no_memory(driver):
     read = COMPARISON.read_conversation(run, "", {}, 1_000, can_see_images=False)
     assert COMPARISON.read_memory(claimed, "agent", read, 100_000).text == ""
     assert "remember" not in get_run_tools(
-        team.robin, run.spec, run.spec.content(), team.workspace.id, only_reading=True
+        team.robin, run.spec, run.spec.parse_content(), team.workspace.id, only_reading=True
     )

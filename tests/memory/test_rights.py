@@ -8,7 +8,6 @@ import pytest
 from django.db import transaction
 
 from actors.models import Actor
-from agents.models import AgentSpec
 from chats import services as chats
 from chats.models import Chat, ChatActor, Message
 from events.rows import NoteScope
@@ -17,6 +16,7 @@ from memory.models import HistoryEntry, MemoryUse, Note
 from memory.selectors import build_history_rows, list_history, list_notes
 from runs.models import Run
 from tests.chaos import examples
+from tests.factories.agents import add_tool_use, change_spec
 from tests.memory.driver import DrivenRun, Driver
 from tests.people import make_agent, make_person
 from workspaces import services as workspaces
@@ -218,8 +218,8 @@ def test_MEM1_no_memory_of_a_chat_is_in_the_context_of_a_run_where_somebody_may_
     dora = make_person("Dora")
     for person in (team.charlie, dora):
         workspaces.join_workspace(person, team.workspace.id, role="suggester", invited_by=team.alice)
-    for position, tool in enumerate(("search_history", "send_message"), 20):
-        AgentSpec.objects.get(pk=driver.spec_id).tool_configs.create(position=position, tool=tool)
+    for tool in ("search_history", "send_message"):
+        add_tool_use(driver.spec, tool)
     driver.open_pair()
     crossed = searched = sent = 0
     for seed in range(part, SCRIPTS, 4):
@@ -294,7 +294,7 @@ def test_MEM1_nothing_crosses_workspaces(driver):
     # The same people in a workspace of the stranger, with an agent of the same name.
     workspaces.join_workspace(team.alice, team.elsewhere.id, role="editor", invited_by=team.charlie)
     robin = make_agent(team.elsewhere, team.charlie, "Robin")
-    AgentSpec.objects.filter(agent=robin).update(memory="agent")
+    change_spec(robin.current_spec, memory="agent")
     chat = chats.create_chat(team.alice, team.elsewhere.id, title="Elsewhere", actor_ids=[robin.id])
     chats.post_message(team.alice, chat.id, text="@robin What was it?")
     assert "canary" not in driver.claim(chat).context

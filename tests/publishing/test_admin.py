@@ -3,12 +3,13 @@
 import pytest
 
 from actors.models import Actor
-from agents.models import AgentSpec, AgentToolConfig
+from agents.models import AgentSpec
 from events.models import AuditRecord
 from events.rows import ReportReason
 from publishing import services as publishing
 from publishing.models import AgentReport, Listing
 from tests.admin.environment import build_action_url, build_path, run_action, run_list_action, sign_in_as
+from tests.factories.agents import add_tool_use
 from tests.people import make_agent, make_operator
 from tests.publishing.publications import add_to_chat, publish
 from tools.registry import build_agent_tool_name
@@ -42,7 +43,7 @@ def test_the_dialog_of_a_takedown_shows_names_as_text_and_not_as_html(team):
     team.elsewhere.save()
     caller = make_agent(team.elsewhere, team.charlie, "<i>Writer</i>")
     spec = AgentSpec.objects.get(agent=caller)
-    AgentToolConfig.objects.create(spec=spec, position=9, tool=build_agent_tool_name(copy.id))
+    add_tool_use(spec, build_agent_tool_name(copy.id))
     client = sign_in_as(make_operator())
     url = build_action_url(Listing.objects.get(), "take_down")
     dialog = client.get(url, headers={"HX-Request": "true"}).content.decode()

@@ -8,9 +8,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from actors.models import Actor
-from agents.models import AgentSpec, AgentToolConfig
 from agents.permissions import get_production
 from agents.services.shipped import get_shipped_agent
+from agents.specs.content import ToolUse
 from chats import services as chats
 from common.errors import Code, NotFound
 from events.rows import ListingCategory
@@ -28,6 +28,7 @@ from publishing.selectors import (
 from runs.models import Run
 from tests.api.client import sign_in
 from tests.factories.actors import PASSWORD
+from tests.factories.agents import add_tool_use, change_spec
 from tests.factories.runs import RunFactory
 from tests.factories.usage import LLMCallFactory
 from tests.people import make_agent, make_person
@@ -198,11 +199,11 @@ def test_the_use_of_agents_of_the_release_is_counted_and_no_request_counts_runs(
 def test_a_card_counts_the_tools_that_the_page_of_the_agent_lists(team, django_assert_num_queries):
     other = publish_other(team, "Reader", "reader")
     names = ["current_time", "no_such_tool", "delegate", build_agent_tool_name(other.pk)]
-    for position, name in enumerate(names[1:], 1):
-        team.robin.current_spec.tool_configs.create(position=position, tool=name)
-    team.robin.current_spec.tool_configs.create(position=8, tool="web_fetch", is_enabled=False)
+    for name in names[1:]:
+        add_tool_use(team.robin.current_spec, name)
+    add_tool_use(team.robin.current_spec, "web_fetch", is_enabled=False)
     copy = publish(team)
-    get_production(copy).tool_configs.create(position=9, tool="no_such_tool")
+    add_tool_use(get_production(copy), "no_such_tool")
 
     def list_tool_counts():
         agents = list(list_directory(team.bob).filter(pk__in=[copy.pk, other.pk]).order_by("handle"))
@@ -331,8 +332,7 @@ def test_typical_costs_include_sub_agents_and_exclude_what_the_agent_did_as_one(
 
 def test_the_prompt_of_a_public_agent_is_not_shown_to_others(team):
     secret = "Never reveal the lighthouse."
-    AgentSpec.objects.filter(agent=team.robin).update(prompt=secret)
-    AgentToolConfig.objects.filter(spec__agent=team.robin).update(usage_instructions=secret)
+    change_spec(team.robin.current_spec, prompt=secret, tools=[ToolUse(tool="current_time", usage_instructions=secret)])
     copy = publish(team)
     add_to_chat(team, copy)
     paths = [
@@ -355,7 +355,7 @@ def test_the_prompt_of_a_public_agent_is_not_shown_to_others(team):
             statuses[path] = answer.status_code
     assert list(statuses.values()) == [200, 403, 403, 403, 403, 403, 200, 200]
     shown = sign_in(team.charlie.email, PASSWORD).ok("GET", f"agents/{copy.id}")
-    assert [use["tool"] for use in shown["spec"]["tools"]] == ["current_time"]
+    assert [use["tool"] for use in shown["spec"]["content"]["tools"]] == ["current_time"]
     assert "see_spec" not in shown["verbs"]
     assert secret in sign_in(team.alice.email, PASSWORD)("GET", f"agents/{copy.id}").content.decode()
 

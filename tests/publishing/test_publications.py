@@ -78,7 +78,7 @@ def test_a_public_agent_is_an_independent_copy_with_version_1(team):
     )
     [spec] = AgentSpec.objects.filter(agent=copy)
     assert (spec.number, spec.origin, spec.message) == (1, SpecOrigin.PUBLISHED, "")
-    content = spec.content()
+    content = spec.parse_content()
     assert content.prompt == "Use mail_room.\nThen current_time."
     assert (content.model, content.parameters.temperature, content.limits.max_steps) == ("gpt-4.1", 0.3, 7)
     assert content.tools == (ToolUse(tool="current_time", usage_instructions="When asked."),)
@@ -86,7 +86,7 @@ def test_a_public_agent_is_an_independent_copy_with_version_1(team):
     assert (listing.category, listing.languages, listing.origin_version) == ("language", ["en", "zh-hant"], 2)
 
     save_version(team, prompt="Changed.")
-    assert AgentSpec.objects.get(agent=copy).prompt == "Use mail_room.\nThen current_time."
+    assert AgentSpec.objects.get(agent=copy).content["prompt"] == "Use mail_room.\nThen current_time."
 
 
 def test_the_check_says_what_goes_along_and_what_does_not(team):
@@ -111,7 +111,7 @@ def test_the_check_says_what_goes_along_and_what_does_not(team):
         ("revise_prompt", "editing", []),
         ("read_pages", "pages", []),
     ]
-    assert get_production(publish(team)).content().tool_names == {"current_time"}
+    assert get_production(publish(team)).parse_content().tool_names == {"current_time"}
     assert (check.name.is_free, check.handle.is_free) == (True, True)
 
 
@@ -152,9 +152,9 @@ def test_the_agents_of_the_workspace_that_it_delegates_to_do_not_go_along(team):
         ("planner", "sub_agent", []),
         ("merger", "sub_agent", []),
     ]
-    [use] = get_production(publish(team)).content().tools
+    [use] = get_production(publish(team)).parse_content().tools
     assert use.custom_config == {"allowed_sub_agents": ["browser"], "max_depth": 2}
-    assert get_production(Actor.objects.get(pk=team.robin.pk)).content().tools == (delegate,)
+    assert get_production(Actor.objects.get(pk=team.robin.pk)).parse_content().tools == (delegate,)
 
 
 def test_delegate_is_published_only_with_agents_of_the_release(team):
@@ -168,7 +168,7 @@ def test_delegate_is_published_only_with_agents_of_the_release(team):
     ]
     save_version(team, prompt="Ask.", tools=(ToolUse(tool="delegate"),))
     assert build_publication_check(team.alice, team.robin.id).unpublished_tools == []
-    assert get_production(publish(team)).content().tools == (ToolUse(tool="delegate"),)
+    assert get_production(publish(team)).parse_content().tools == (ToolUse(tool="delegate"),)
 
 
 def test_public_agents_as_tools_are_published(team):
@@ -181,13 +181,13 @@ def test_public_agents_as_tools_are_published(team):
     check = build_publication_check(team.alice, team.robin.id)
     assert [tool.name for tool in check.tools] == [use.tool]
     assert check.unpublished_tools == []
-    assert get_production(publish(team)).content().tools == (use,)
+    assert get_production(publish(team)).parse_content().tools == (use,)
 
 
 def test_a_version_other_than_production_can_be_published(team):
     save_version(team, prompt="Newer.")
     copy = publish(team, version=1)
-    assert AgentSpec.objects.get(agent=copy).prompt == "Answer."
+    assert AgentSpec.objects.get(agent=copy).content["prompt"] == "Answer."
     assert Listing.objects.get(agent=copy).origin_version == 1
 
 
@@ -532,7 +532,9 @@ def test_an_update_is_the_next_version_and_its_chats_say_so(team):
     updated = update(team, name="Interpreter 2", message="Korean, too")
     finish_updates()
     assert updated.id == copy.id
-    assert list(AgentSpec.objects.filter(agent=copy).order_by("number").values_list("number", "prompt", "message")) == [
+    assert list(
+        AgentSpec.objects.filter(agent=copy).order_by("number").values_list("number", "content__prompt", "message")
+    ) == [
         (1, "Answer.", ""),
         (2, "Newer.", "Korean, too"),
     ]

@@ -6,9 +6,10 @@ from django.test.utils import CaptureQueriesContext
 
 from actors.models import Actor
 from actors.services import people
-from agents.models import AgentSpec, AgentToolConfig
+from agents.models import AgentSpec
 from agents.selectors import list_agents_that_call
 from agents.services import agents
+from agents.specs.content import SpecContent, ToolUse
 from chats import services as chats
 from chats.models import Chat, ChatActor, Message
 from common.errors import AppError, Code, Conflict, Forbidden, Invalid, NotFound
@@ -20,6 +21,7 @@ from publishing.selectors import count_affected, get_publication, list_directory
 from runs.models import Run
 from tests.api.client import sign_in
 from tests.factories.actors import PASSWORD
+from tests.factories.agents import add_tool_use
 from tests.factories.runs import RunFactory
 from tests.people import make_agent, make_operator
 from tests.publishing.publications import LISTING, add_to_chat, finish_updates, publish
@@ -185,18 +187,28 @@ def test_the_preview_counts_what_is_affected(team):
     RunFactory.create(chat=chat, agent=copy, ended=True)
     caller = make_agent(team.elsewhere, team.charlie, "Writer")
     spec = AgentSpec.objects.get(agent=caller)
-    AgentToolConfig.objects.create(spec=spec, position=9, tool=build_agent_tool_name(copy.id))
+    add_tool_use(spec, build_agent_tool_name(copy.id))
     assert count_affected(copy) == {"workspaces": 1, "chats": 2, "agents": 1, "runs": 1}
 
 
 def test_the_agents_that_have_a_public_agent_as_a_tool_are_found_by_an_index(team):
     copy = publish(team)
     spec = AgentSpec.objects.get(agent=team.robin)
-    tools = (AgentToolConfig(spec=spec, position=9, tool=f"tool_{number}") for number in range(5_000))
-    AgentToolConfig.objects.bulk_create(tools)
-    AgentToolConfig.objects.create(spec=spec, position=9, tool=build_agent_tool_name(copy.id))
+    others = [
+        Actor(kind="agent", workspace=team.workspace, name=f"Agent {number}", handle=f"agent-{number}")
+        for number in range(2_000)
+    ]
+    Actor.objects.bulk_create(others)
+    specs = []
+    for number, other in enumerate(others):
+        content = SpecContent(tools=[ToolUse(tool=f"tool_{number}")]).as_json()
+        other.current_spec = AgentSpec(agent=other, author=team.alice, number=1, content=content)
+        specs.append(other.current_spec)
+    AgentSpec.objects.bulk_create(specs)
+    Actor.objects.bulk_update(others, ["current_spec"])
+    add_tool_use(spec, build_agent_tool_name(copy.id))
     with connection.cursor() as cursor:
-        cursor.execute("ANALYZE agents_agenttoolconfig, actors_actor")
+        cursor.execute("ANALYZE agents_agentspec, actors_actor")
     with CaptureQueriesContext(connection) as queries:
         assert list(list_agents_that_call(copy.id)) == [team.robin]
     [sql] = [query["sql"] for query in queries]

@@ -9,7 +9,6 @@ from django.test.utils import CaptureQueriesContext
 
 from actors.models import Actor
 from agents.hooks import public_agent_renamed
-from agents.models import AgentSpec, AgentToolConfig
 from agents.permissions import get_production
 from chats import services as chats
 from chats.models import ChatActor, Message
@@ -21,6 +20,7 @@ from publishing import services as publishing
 from publishing import tasks
 from publishing.models import PendingUpdate
 from publishing.services import updates
+from tests.factories.agents import add_tool_use, change_spec
 from tests.factories.workspaces import grant_right
 from tests.people import make_agent, make_operator, make_person
 from tests.publishing.publications import LISTING, add_to_chat, finish_updates, publish, update
@@ -59,7 +59,7 @@ def execute_tasks(sent):
 def change(team, copy, what):
     """Publish a version, take the agent down, or rename it as a new release does."""
     if what == "version":
-        AgentSpec.objects.filter(agent=team.robin).update(prompt="Newer.")
+        change_spec(team.robin.current_spec, prompt="Newer.")
         update(team)
     elif what == "takedown":
         publishing.take_down_agent(team.alice, copy.id, reason="It is wrong.")
@@ -72,7 +72,7 @@ def change(team, copy, what):
 def give_as_tool(agent, public):
     """Let the production version of an agent call a public agent."""
     spec = get_production(Actor.objects.get(pk=agent.pk))
-    AgentToolConfig.objects.create(spec=spec, position=9, tool=build_agent_tool_name(public.id))
+    add_tool_use(spec, build_agent_tool_name(public.id))
 
 
 def fail_at(monkeypatch, number, error):

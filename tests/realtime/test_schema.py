@@ -103,7 +103,12 @@ def test_every_reference_has_a_component(document):
 
 
 @pytest.mark.parametrize(
-    ("name", "changed"), [("api/generated/openapi.json", "MessageRow"), ("lib/serverConstants.ts", "agent_")]
+    ("name", "changed"),
+    [
+        ("api/generated/openapi.json", "MessageRow"),
+        ("api/generated/defaultSpec.ts", "prompt"),
+        ("lib/serverConstants.ts", "agent_"),
+    ],
 )
 def test_export_schema_check_fails_for_an_outdated_file(tmp_path, monkeypatch, name, changed):
     target = tmp_path / name

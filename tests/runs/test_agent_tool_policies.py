@@ -11,6 +11,7 @@ from common.errors import Invalid
 from events.rows import Policy
 from publishing import services as publishing
 from runs.models import Run
+from tests.factories.agents import add_tool_use
 from tests.people import make_agent
 from tests.publishing.publications import LISTING
 from tools import services as tools
@@ -30,7 +31,7 @@ def name(environment):
         source = make_agent(team.elsewhere, team.charlie, "Source", prompt="You are public.")
         public = publishing.publish_agent(team.charlie, source.id, name="Public", handle="public", **LISTING)
     name = build_agent_tool_name(public.id)
-    team.robin.current_spec.tool_configs.create(position=9, tool=name)
+    add_tool_use(team.robin.current_spec, name)
     environment.delete_bob_from_chat()
     return name
 
@@ -75,7 +76,7 @@ def test_delegate_asks_before_a_task_for_an_agent_whose_policy_is_ask_and_gives_
     """Browser comes with the release, so `delegate` can call it as well as its own tool."""
     environment.delete_bob_from_chat()
     browser = build_agent_tool_name(get_shipped_agent("browser").pk)
-    environment.team.robin.current_spec.tool_configs.create(position=9, tool="delegate")
+    add_tool_use(environment.team.robin.current_spec, "delegate")
     call = {"name": "delegate", "arguments": '{"name": "browser", "task": "find it"}'}
     set_policy(environment, browser, Policy.ASK)
     environment.model.script(calls=[call], then={"text": "Done."})
@@ -96,7 +97,7 @@ def test_delegate_asks_before_a_task_for_an_agent_whose_policy_is_ask_and_gives_
 
 def test_FAIR8_auto_skips_no_question_that_the_texts_of_others_need(environment, name):
     """`auto` starts the task at once. What its caller writes afterwards still waits for a click."""
-    environment.team.robin.current_spec.tool_configs.create(position=8, tool="write_file")
+    add_tool_use(environment.team.robin.current_spec, "write_file")
     set_policy(environment, name, Policy.AUTO)
     environment.model.script(match="@robin go", calls=[{"name": name, "arguments": TASK}], then={"calls": [WRITE]})
     environment.model.script(match="find it", text="Found.")

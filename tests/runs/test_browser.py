@@ -7,6 +7,7 @@ from django.db import transaction
 
 from actors.models import Actor
 from runs.models import Run
+from tests.factories.agents import add_tool_use
 from tests.people import make_agent
 from workspaces.models import Credential
 
@@ -18,7 +19,7 @@ def delegate(name, task="find it"):
 
 
 def test_browser_does_a_task_of_an_agent_that_names_no_sub_agents(environment):
-    environment.team.robin.current_spec.tool_configs.create(position=9, tool="delegate")
+    add_tool_use(environment.team.robin.current_spec, "delegate")
     clock = {"name": "current_time", "arguments": '{"timezone": "UTC"}'}
     environment.model.script(calls=[delegate("browser")], then={"text": "It is late, says Browser."})
     environment.model.script(system="You are Browser.", calls=[clock], then={"text": "It is late."})
@@ -40,9 +41,7 @@ def test_an_agent_that_stops_accepting_tasks_fails_those_that_it_has_not_begun(e
     team = environment.team
     with transaction.atomic():
         researcher = make_agent(team.workspace, team.alice, "Researcher", prompt="You research.")
-    team.robin.current_spec.tool_configs.create(
-        position=9, tool="delegate", custom_config={"allowed_sub_agents": [researcher.handle]}
-    )
+    add_tool_use(team.robin.current_spec, "delegate", custom_config={"allowed_sub_agents": [researcher.handle]})
     environment.model.script(system="You research.", text="Never.")
     # Robin has its tools already while its model is slow to answer.
     environment.model.script(first=1.0, calls=[delegate(researcher.handle)], then={"text": "Nobody did it."})
@@ -61,7 +60,7 @@ def test_an_agent_that_stops_accepting_tasks_fails_those_that_it_has_not_begun(e
 
 def test_without_a_key_the_demo_model_plays_both_agents(environment):
     Credential.objects.all().delete()
-    environment.team.robin.current_spec.tool_configs.create(position=9, tool="delegate")
+    add_tool_use(environment.team.robin.current_spec, "delegate")
     environment.post("@robin ask Browser to find the tides.")
     caller, child = environment.wait_until_idle(20)
     assert [(run.state, run.agent.handle) for run in (caller, child)] == [

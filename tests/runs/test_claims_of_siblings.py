@@ -7,11 +7,11 @@ import pytest
 from django.db import transaction
 
 from actors.models import Actor
+from agents.selectors import get_content
 from chats import services as chats
 from chats.models import Chat, Message
 from common.db_executor import DatabaseExecutor
 from llm.messages import Answer, ToolCall, Usage
-from runs.kinds.base import get_content
 from runs.kinds.sub_agent import SUB_AGENT
 from runs.kinds.task import TaskAnswer
 from runs.models import Run

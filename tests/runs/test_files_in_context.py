@@ -20,6 +20,7 @@ from llm.prices import can_see_images
 from llm.protocol import Endpoint
 from runs.models import Run
 from runs.runtime.history import read_chat_context, read_log, read_new_turns
+from tests.factories.agents import add_tool_use, change_spec
 from tests.factories.files import CONTENT, FileFactory
 from tests.factories.runs import RunFactory
 from tests.factories.tools import ToolPolicyFactory
@@ -78,7 +79,7 @@ def prepare_text(run: Run) -> str:
 @pytest.fixture
 def reader(team, run):
     """A run of Robin with `read_file`."""
-    team.robin.current_spec.tool_configs.create(position=5, tool="read_file")
+    add_tool_use(team.robin.current_spec, "read_file")
     run.spec = team.robin.current_spec
     run.attempt = 1
     return run
@@ -162,7 +163,7 @@ def test_a_run_starts_without_what_the_storage_does_not_give(team, reader, faili
 @pytest.mark.parametrize("how", ["without the tool", "off", "ask"])
 def test_an_agent_that_may_not_read_files_without_asking_gets_no_text(team, reader, how):
     if how == "without the tool":
-        team.robin.current_spec.tool_configs.filter(tool="read_file").delete()
+        change_spec(team.robin.current_spec, tools=[])
     else:
         ToolPolicyFactory.create(workspace=team.workspace, tool="read_file", policy=how)
     post(team, text="Refunds within 30 days.", **TEXT)

@@ -19,6 +19,7 @@ from PIL import Image
 
 from actors.models import Actor
 from agents.services import drafts
+from agents.specs.content import ToolUse
 from approvals.models import Approval
 from chats import services as chats
 from chats.models import Chat, ChatActor, Message
@@ -36,6 +37,7 @@ from runs.models import Run
 from system_tools.web_search.tool import WebSearch
 from tests.api.test_rights import fingerprint
 from tests.chaos import IS_CHAOS, report
+from tests.factories.agents import add_tool_use, change_spec
 from tests.factories.files import FileFactory
 from tests.factories.tools import ToolPolicyFactory, ToolServerFactory, WorkspaceToolFactory
 from tests.files import samples
@@ -264,7 +266,7 @@ def by_applied_prompt(attack: Attack) -> None:
     where: dict[str, Any] = {"chat_id": attack.chat.id, "agent_id": attack.agent.id}
     bob = attack.environment.team.bob
     assert attack.agent.current_spec is not None
-    content = attack.agent.current_spec.content().model_copy(update={"prompt": attack.text})
+    content = attack.agent.current_spec.parse_content().model_copy(update={"prompt": attack.text})
     draft = drafts.claim_draft(bob, content=content, **where)
     drafts.apply_draft(bob, revision=draft.revision, **where)
     drafts.release_draft(bob, revision=draft.revision, **where)
@@ -437,7 +439,7 @@ def by_task_of_sub_agent(attack: Attack) -> None:
     sub_agent = Actor.objects.get(name=f"Sub {number}")
     assert sub_agent.current_spec is not None
     allowed = {"allowed_sub_agents": [last.handle]}
-    sub_agent.current_spec.tool_configs.filter(tool="delegate").update(custom_config=allowed)
+    change_spec(sub_agent.current_spec, tools=[ToolUse(tool="delegate", custom_config=allowed)])
     attack.orders[name] = [("delegate", {"name": last.handle, "task": attack.text})]
 
 
@@ -457,13 +459,13 @@ def add_caller(attack: Attack, called: Actor, by: Actor) -> None:
     team = attack.environment.team
     ChatActor.objects.filter(chat=attack.chat, actor__in=[team.bob, team.robin]).delete()
     is_public = by == team.charlie
-    tools = [*TOOLS, build_agent_tool_name(called.id) if is_public else "delegate"]
     with transaction.atomic():
-        attack.agent = make_agent(team.workspace, team.alice, f"Caller {attack.number}", tools=tools)
-        if not is_public:
-            assert attack.agent.current_spec is not None
+        attack.agent = make_agent(team.workspace, team.alice, f"Caller {attack.number}", tools=TOOLS)
+        if is_public:
+            add_tool_use(attack.agent.current_spec, build_agent_tool_name(called.id))
+        else:
             allowed = {"allowed_sub_agents": [called.handle]}
-            attack.agent.current_spec.tool_configs.filter(tool="delegate").update(custom_config=allowed)
+            add_tool_use(attack.agent.current_spec, "delegate", custom_config=allowed)
         chats.add_participant(team.alice, attack.chat.id, attack.agent.id)
 
 
@@ -618,9 +620,9 @@ def victim(environment: RunEnvironment, strangers: list[StrangersServer], settin
             input_schema={"type": "object"},
         )
     assert team.robin.current_spec is not None
-    for position, tool in enumerate(TOOLS, 5):
+    for tool in TOOLS:
         settings_of_tool = {"retries": 0} if tool in ("web_fetch", "find_failing_fares", "strangers_broken") else {}
-        team.robin.current_spec.tool_configs.create(position=position, tool=tool, custom_config=settings_of_tool)
+        add_tool_use(team.robin.current_spec, tool, custom_config=settings_of_tool)
     with transaction.atomic():
         make_agent(team.workspace, team.alice, "Scribe")
     private = environment.open_chat("Only Alice")

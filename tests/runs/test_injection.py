@@ -14,12 +14,14 @@ import pytest
 from django.db import transaction
 
 from actors.models import Actor
-from agents.models import AgentSpec, AgentToolConfig, Draft
+from agents.models import AgentSpec, Draft
+from agents.specs.content import ToolUse
 from approvals.models import Approval
 from chats import services as chats
 from chats.models import ChatActor, Message
 from runs.models import Run, Step
 from suggestions.models import Suggestion
+from tests.factories.agents import add_tool_use, change_spec
 from workspaces import services as workspaces
 from workspaces.models import Membership
 
@@ -97,9 +99,9 @@ def victim(environment, servers, settings):
     )
     settings.ALLOW_PRIVATE_HOSTS |= {site, evil}
     spec = environment.team.robin.current_spec
-    AgentToolConfig.objects.filter(spec=spec).update(is_enabled=False)
+    change_spec(spec, tools=[ToolUse(tool="current_time", is_enabled=False)])
     for position, tool in enumerate(("web_fetch", "revise_prompt"), 5):
-        spec.tool_configs.create(position=position, tool=tool, custom_config={"retries": 0} if position == 5 else {})
+        add_tool_use(spec, tool, custom_config={"retries": 0} if position == 5 else {})
     pages = {
         f"read-{where}-about-{goal}": [fetch(f"http://{site}/{where}-about-{goal}")]
         for where in ("page", "title")
@@ -164,7 +166,7 @@ def read_state() -> dict[str, Any]:
     """Return the rows that an instruction might change."""
     return {
         "drafts": list(Draft.objects.order_by("pk").values("pk", "written", "applied_id")),
-        "specs": list(AgentSpec.objects.order_by("pk").values_list("pk", "prompt", "model")),
+        "specs": list(AgentSpec.objects.order_by("pk").values_list("pk", "content")),
         "suggestions": Suggestion.objects.count(),
         "agents": list(Actor.objects.order_by("pk").values_list("pk", "name", "status")),
         "editors": list(Membership.objects.filter(role="editor").order_by("pk").values_list("actor_id", flat=True)),

@@ -14,6 +14,7 @@ from runs.services import claims
 from runs.services.claims import reserve_isolated_runs
 from runs.services.waiting import queue_decided_run
 from tests.chaos import IS_CHAOS
+from tests.factories.agents import add_tool_use
 from tests.factories.approvals import ApprovalFactory
 from tests.factories.runs import RunFactory
 
@@ -37,7 +38,7 @@ def create_chats(environment, count):
 def test_RUN9_a_run_that_crashes_its_process_is_tried_three_times_and_other_runs_do_not_fail(
     environment, start_worker, how
 ):
-    environment.team.robin.current_spec.tool_configs.create(position=9, tool="crash_process")
+    add_tool_use(environment.team.robin.current_spec, "crash_process")
     environment.model.script(text="Hello!", first=4.0)
     call = {"name": "crash_process", "arguments": f'{{"how": "{how}"}}'}
     environment.model.script(match="drink", calls=[call], first=2.0)

@@ -18,6 +18,7 @@ from context.transcript import INTERRUPTED
 from runs.models import Run
 from tests.booking_server import BookingServer
 from tests.chaos import IS_CHAOS, N, report
+from tests.factories.agents import add_tool_use
 from tests.factories.tools import ToolServerFactory, WorkspaceToolFactory
 from tests.runs.environment import RunEnvironment
 from tests.workers import Worker
@@ -33,7 +34,7 @@ IN_SHORT = ("while it waits", "after the decision", "during the request")
 
 def give_tool(environment: RunEnvironment, name: str) -> None:
     assert environment.team.robin.current_spec is not None
-    environment.team.robin.current_spec.tool_configs.create(position=9, tool=name)
+    add_tool_use(environment.team.robin.current_spec, name)
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from common.errors import Conflict
 from runs.models import NOT_ENDED, Run
 from runs.services import runs
 from tests.chaos import IS_CHAOS, N, report
+from tests.factories.agents import add_tool_use
 from tests.people import make_agent
 from usage.models import LLMCall
 
@@ -33,8 +34,8 @@ def handles(environment):
             for depth in range(1, DEPTH + 1)
         ]
     for caller, called in zip([environment.team.robin, *agents], agents, strict=False):
-        caller.current_spec.tool_configs.create(
-            position=9, tool="delegate", custom_config={"allowed_sub_agents": [called.handle], "max_depth": 5}
+        add_tool_use(
+            caller.current_spec, "delegate", custom_config={"allowed_sub_agents": [called.handle], "max_depth": 5}
         )
     return [agent.handle for agent in agents]
 

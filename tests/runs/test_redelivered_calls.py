@@ -7,6 +7,7 @@ import pytest
 from chats.models import Message
 from runs.models import Run
 from tests.chaos import IS_CHAOS, N, report
+from tests.factories.agents import add_tool_use
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.stack]
 
@@ -17,7 +18,7 @@ ROUNDS = N * 5 // 4 if IS_CHAOS else 1
 def test_RUN15_a_call_is_repeated_after_a_kill_only_if_it_is_idempotent_and_with_its_key(
     environment, start_worker, order_server, tool, status
 ):
-    environment.team.robin.current_spec.tool_configs.create(position=9, tool=tool)
+    add_tool_use(environment.team.robin.current_spec, tool)
     workers = [start_worker(DJANGO_SETTINGS_MODULE="tests.extra_tools.settings") for _ in range(2)]
     for number in range(1, ROUNDS + 1):
         order_server.answers.clear()

@@ -22,6 +22,7 @@ from common.clock import now
 from events.models import AuditRecord
 from runs.models import Run
 from tests.api.test_rights import client_for
+from tests.factories.agents import add_tool_use
 from tests.people import make_person
 from tests.queries import record_statements
 from tests.runs.environment import RunEnvironment
@@ -77,7 +78,7 @@ def apply_prompt(environment_with_tool: RunEnvironment, order: str) -> None:
         "agent_id": environment_with_tool.team.robin.id,
     }
     assert environment_with_tool.team.robin.current_spec is not None
-    content = environment_with_tool.team.robin.current_spec.content().model_copy(update={"prompt": order})
+    content = environment_with_tool.team.robin.current_spec.parse_content().model_copy(update={"prompt": order})
     draft = drafts.claim_draft(**where, content=content)
     drafts.apply_draft(**where, revision=draft.revision)
     drafts.release_draft(**where, revision=draft.revision)
@@ -115,7 +116,7 @@ def results(environment_with_tool: RunEnvironment, chat: Any = None) -> list[tup
 def environment_with_tool(environment: RunEnvironment) -> RunEnvironment:
     robin = environment.team.robin
     assert robin.current_spec is not None
-    robin.current_spec.tool_configs.create(position=9, tool="revise_prompt")
+    add_tool_use(robin.current_spec, "revise_prompt")
     return environment
 
 
@@ -199,7 +200,7 @@ def test_FAIR8_texts_of_a_run_stay_those_of_the_run_after_an_edit(environment_wi
         "agent_id": environment_with_tool.team.robin.id,
     }
     claimed = drafts.claim_draft(**where)
-    content = environment_with_tool.team.robin.current_spec.content().model_copy(
+    content = environment_with_tool.team.robin.current_spec.parse_content().model_copy(
         update={"prompt": f"{OWNED}\nAnd be brief."}
     )
     written = drafts.write_draft(**where, content=content, revision=claimed.revision)
@@ -269,7 +270,7 @@ def test_FAIR8_a_page_that_is_read_in_the_same_answer_counts(environment_with_to
     chat = create_chat_with_editor(environment_with_tool)
     revise = {"name": "revise_prompt", "arguments": json.dumps({"prompt": OWNED, "reason": "as the page says"})}
     fetch = {"name": "web_fetch", "arguments": '{"url": "http://127.0.0.1:1/"}'}
-    environment_with_tool.team.robin.current_spec.tool_configs.create(position=8, tool="web_fetch")
+    add_tool_use(environment_with_tool.team.robin.current_spec, "web_fetch")
     environment_with_tool.model.script(calls=[fetch, revise], then={"text": "Done."})
     environment_with_tool.post("good morning", chat=chat)
     [approval] = environment_with_tool.wait_until_waiting()

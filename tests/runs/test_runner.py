@@ -10,6 +10,7 @@ from common.tenants import get_current_tenant
 from events.rows import Stamp
 from llm.adapters.openai import OpenAIAdapter
 from runs.models import Run, Step
+from tests.factories.agents import change_spec
 from usage.models import LLMCall
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("engine")]
@@ -160,8 +161,7 @@ def test_a_person_who_left_gets_no_answer(environment):
 
 def test_a_run_ends_at_its_time_limit_and_keeps_the_streamed_text(environment):
     team = environment.team
-    team.robin.current_spec.limits = {"max_seconds": 5}
-    team.robin.current_spec.save()
+    change_spec(team.robin.current_spec, limits={"max_seconds": 5})
     Run.objects.update(limits={})
     environment.model.script(mode="drip", count=400, every=0.05)
     environment.post("hello")

@@ -8,7 +8,6 @@ import time_machine
 from django.db import transaction
 from django.test import override_settings
 
-from agents.models import AgentSpec
 from chats import services as chats
 from common.clock import now
 from llm import retry
@@ -21,6 +20,7 @@ from runs.models import Run
 from runs.services.runs import start_job, stop_run
 from suggestions.run_kinds import MERGE
 from system_tools.current_time import CurrentTime
+from tests.factories.agents import add_tool_use, change_spec
 from tools.interface import Tool, ToolArgs, ToolContext
 from tools.registry import register, registry
 from usage.models import LLMCall
@@ -350,7 +350,7 @@ def hanging_tool(environment):
     register(Hang)
     environment.delete_bob_from_chat()
     spec = environment.team.robin.current_spec
-    spec.tool_configs.create(position=9, tool="hang", custom_config={"timeout_s": 0.3})
+    add_tool_use(spec, "hang", custom_config={"timeout_s": 0.3})
     yield
     del registry["hang"]
 
@@ -389,7 +389,7 @@ def test_errors_of_the_operators_key_are_not_shown_to_tenants(environment, setti
 
 
 def test_a_run_whose_model_the_operator_does_not_offer_fails_with_that_code(environment, settings, model):
-    AgentSpec.objects.filter(pk=environment.team.robin.current_spec_id).update(model="scripted:online")
+    change_spec(environment.team.robin.current_spec, model="scripted:online")
     Credential.objects.all().delete()
     settings.SYSTEM_MODEL = {
         "provider": "openai_compatible",

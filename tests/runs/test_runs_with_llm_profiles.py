@@ -21,6 +21,7 @@ from llm.protocol import LLMError
 from runs.kinds import get_kind
 from runs.models import Run
 from runs.services import comparisons, runs
+from tests.factories.agents import add_tool_use
 from tests.factories.llm import LLMPolicyFactory
 from tests.factories.runs import JobFactory, RunFactory
 from tests.people import make_agent
@@ -219,7 +220,7 @@ def between_agents(paying):
     """Writer, and a chat between it and Robin with a text that only editors read. Everybody has an own model."""
     team = paying.team
     set_profile(paying, team.bob, BOBS)
-    team.robin.current_spec.tool_configs.create(position=9, tool="send_message")
+    add_tool_use(team.robin.current_spec, "send_message")
     paying.writer = make_agent(team.workspace, team.alice, "Writer", handle="writer", prompt="You are Writer")
     chat, _ = chats.open_direct_chat(team.robin, team.workspace.id, paying.writer.id)
     paying.post(CONFIDENTIAL, by=team.robin, chat=chat, wake="nobody")

@@ -13,6 +13,7 @@ from events.payloads import FoundTool, FoundToolsData
 from events.rows import Policy
 from runs.runtime.offered_tools import MAX_OFFERED
 from runs.runtime.steps import ToolResult, ToolsFinished, ToolsStarted
+from tests.factories.agents import add_tool_use
 from tests.factories.tools import ToolPolicyFactory, ToolServerFactory, WorkspaceToolFactory
 from tests.recorder import Recorder
 from tests.runs.test_takeover import MODEL, answer, claimed, expire
@@ -54,14 +55,12 @@ def add_tools(environment, base_url):
     def add(count: int, **fields) -> list[str]:
         server = ToolServerFactory.create(workspace=environment.team.workspace, name="Hotel", base_url=base_url)
         names = [*BOOKING, *(f"count_things_{number}" for number in range(count - len(BOOKING)))]
-        for position, name in enumerate(names, 10):
+        for name in names:
             description = "Reserve it for a guest." if name in BOOKING else "Say how many things there are in a place."
             WorkspaceToolFactory.create(
                 workspace=environment.team.workspace, server=server, name=name, description=description, **fields
             )
-            environment.team.robin.current_spec.tool_configs.create(
-                position=position, tool=name, usage_instructions=f"Instructions of {name}."
-            )
+            add_tool_use(environment.team.robin.current_spec, name, usage_instructions=f"Instructions of {name}.")
         return names
 
     return add

@@ -5,8 +5,8 @@ import json
 import pytest
 from django.db import transaction
 
-from agents.models import AgentToolConfig
 from events.payloads import FileKind
+from tests.factories.agents import add_tool_use, change_spec
 from tests.factories.files import FileFactory
 from tests.people import make_agent
 
@@ -33,7 +33,7 @@ def page(environment):
 
 def give_pages(agent, *pages, **settings):
     settings |= {"page_ids": [str(page.id) for page in pages]}
-    agent.current_spec.tool_configs.create(position=8, tool="read_pages", custom_config=settings)
+    add_tool_use(agent.current_spec, "read_pages", custom_config=settings)
 
 
 def get_system_text(environment, of="Answer."):
@@ -73,9 +73,7 @@ def test_a_sub_agent_has_its_pages_and_its_caller_does_not(environment, page):
     with transaction.atomic():
         guide = make_agent(team.workspace, team.alice, "Guide", prompt="You guide.")
     give_pages(guide, page)
-    team.robin.current_spec.tool_configs.create(
-        position=9, tool="delegate", custom_config={"allowed_sub_agents": [guide.handle]}
-    )
+    add_tool_use(team.robin.current_spec, "delegate", custom_config={"allowed_sub_agents": [guide.handle]})
     task = {"name": "delegate", "arguments": json.dumps({"name": guide.handle, "task": "When does it close?"})}
     environment.model.script(system="You guide.", text="At six.")
     environment.model.script(calls=[task], then={"text": "It closes at six."})
@@ -91,7 +89,7 @@ def test_FAIR8_pages_in_context_are_texts_from_outside(environment, page, mode, 
     """Robin is alone with Alice, who may have everything written that Robin writes."""
     environment.delete_bob_from_chat()
     give_pages(environment.team.robin, page, mode=mode)
-    environment.team.robin.current_spec.tool_configs.create(position=9, tool="write_file")
+    add_tool_use(environment.team.robin.current_spec, "write_file")
     call = {"name": "write_file", "arguments": json.dumps({"name": "a.md", "text": "written"})}
     environment.model.script(calls=[call], then={"text": "Done."})
     environment.post("Write a file.")
@@ -110,7 +108,7 @@ def test_FAIR8_pages_in_context_are_texts_from_outside(environment, page, mode, 
 def test_a_page_that_was_removed_is_no_longer_read_by_the_next_run(environment, page):
     give_pages(environment.team.robin, page)
     environment.model.script(text="At six.")
-    AgentToolConfig.objects.filter(tool="read_pages").update(is_enabled=False)
+    change_spec(environment.team.robin.current_spec, tools=[])
     environment.post("@robin when does it close?")
     environment.wait_until_idle()
     assert "tower" not in get_system_text(environment)

@@ -5,12 +5,13 @@ import json
 import pytest
 
 from runs.models import Step
+from tests.factories.agents import add_tool_use
 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("engine")
 def test_an_agent_finds_an_earlier_message(environment):
-    environment.team.robin.current_spec.tool_configs.create(position=9, tool="search_history")
+    add_tool_use(environment.team.robin.current_spec, "search_history")
     earlier = environment.post("茶葉的價格是三元", by=environment.team.bob, wake="nobody")
     call = {"name": "search_history", "arguments": json.dumps({"query": "價格 三元"})}
     environment.model.script(calls=[call], then={"text": "Three, said Bob."})

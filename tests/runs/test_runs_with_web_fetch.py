@@ -10,6 +10,7 @@ import pytest
 
 from events.payloads import FileKind
 from runs.models import Step
+from tests.factories.agents import add_tool_use
 from tests.factories.files import FileFactory
 
 PAGE = "<html><head><title>Tides</title></head><body><article><h1>Tides</h1>" + "".join(
@@ -35,9 +36,7 @@ def site(environment, settings) -> Iterator[str]:
     threading.Thread(target=server.serve_forever, daemon=True).start()
     host = f"127.0.0.1:{server.server_port}"
     settings.ALLOW_PRIVATE_HOSTS |= {host}
-    environment.team.robin.current_spec.tool_configs.create(
-        position=9, tool="web_fetch", custom_config={"max_chars": 500, "retries": 0}
-    )
+    add_tool_use(environment.team.robin.current_spec, "web_fetch", custom_config={"max_chars": 500, "retries": 0})
     yield f"http://{host}"
     server.shutdown()
     server.server_close()
@@ -88,7 +87,7 @@ def test_SEC12_a_page_that_cannot_be_read_is_a_result_and_the_run_continues(envi
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("delivered_tasks")
 def test_browser_reads_a_page_for_another_agent_and_gets_its_text_without_markup(environment, site):
-    environment.team.robin.current_spec.tool_configs.create(position=10, tool="delegate")
+    add_tool_use(environment.team.robin.current_spec, "delegate")
     source = f"[Tides]({site}/tides)"
     fetch = {"name": "web_fetch", "arguments": json.dumps({"url": f"{site}/tides"})}
     task = {"name": "delegate", "arguments": json.dumps({"name": "browser", "task": f"Read {site}/tides"})}
@@ -107,7 +106,7 @@ def test_browser_reads_a_page_for_another_agent_and_gets_its_text_without_markup
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("delivered_tasks")
 def test_browser_ends_after_ten_steps(environment, site):
-    environment.team.robin.current_spec.tool_configs.create(position=10, tool="delegate")
+    add_tool_use(environment.team.robin.current_spec, "delegate")
     task = {"name": "delegate", "arguments": json.dumps({"name": "browser", "task": f"Read {site}/tides"})}
     environment.model.script(calls=[task], then={"text": "It did not end."})
     for start in range(12):
@@ -154,7 +153,7 @@ def test_SEC9_an_address_in_a_file_is_opened_only_if_a_person_has_written_the_fi
         width=None,
         height=None,
     )
-    team.robin.current_spec.tool_configs.create(position=10, tool=tool)
+    add_tool_use(team.robin.current_spec, tool)
     arguments = {"read_file": {"file_id": str(file.id)}, "search_files": {"text": "See"}}[tool]
     environment.model.script(text="done")
     environment.model.script(calls=[{"name": "web_fetch", "arguments": json.dumps({"url": url})}], times=1)

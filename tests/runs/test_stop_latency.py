@@ -10,6 +10,7 @@ from runs.models import Run
 from runs.services import runs
 from tests.chaos import IS_CHAOS, N, report
 from tests.cut_connection import CutConnection
+from tests.factories.agents import add_tool_use
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.stack]
 
@@ -55,7 +56,7 @@ def test_RUN16_stops_end_the_models_stream_within_a_second(environment, start_wo
 
 
 def test_RUN16_stops_end_a_tool_within_a_second(environment, start_worker, order_server):
-    environment.team.robin.current_spec.tool_configs.create(position=9, tool="order_by_key")
+    add_tool_use(environment.team.robin.current_spec, "order_by_key")
     start_worker(DJANGO_SETTINGS_MODULE="tests.extra_tools.settings")
     took = []
     for number in range(1, STOPS + 1):

@@ -45,7 +45,10 @@ def test_each_request_of_a_run_is_stored_as_it_was_sent(environment):
     first = stored[RequestKey(1, 1)]
     assert first is not None
     prompt = first.sections[0]
-    assert (prompt.kind, first.turns[0]["text"][prompt.start : prompt.end]) == ("prompt", run.get_spec().prompt)
+    assert (prompt.kind, first.turns[0]["text"][prompt.start : prompt.end]) == (
+        "prompt",
+        run.get_spec().content["prompt"],
+    )
 
 
 def test_the_request_of_a_failed_run_is_stored_too(environment):

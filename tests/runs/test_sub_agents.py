@@ -6,7 +6,6 @@ from datetime import timedelta
 import pytest
 from django.db import transaction
 
-from agents.models import AgentSpec
 from approvals.models import Approval
 from chats.models import Message
 from common.clock import now
@@ -17,6 +16,7 @@ from runs.models import NOT_ENDED, Run
 from runs.runtime import sub_agents
 from runs.services import runs, waiting
 from runs.services.waiting import queue_callers_of_ended_sub_agents
+from tests.factories.agents import add_tool_use, change_spec
 from tests.factories.runs import RunFactory
 from tests.factories.tools import ToolPolicyFactory, ToolServerFactory, WorkspaceToolFactory
 from tests.factories.usage import BudgetFactory, ModelPriceFactory
@@ -34,9 +34,7 @@ def delegate(name, task="find it", **more):
 
 def allow(agent, *handles, **settings):
     """Let an agent give tasks to these."""
-    agent.current_spec.tool_configs.create(
-        position=9, tool="delegate", custom_config={"allowed_sub_agents": list(handles), **settings}
-    )
+    add_tool_use(agent.current_spec, "delegate", custom_config={"allowed_sub_agents": list(handles), **settings})
 
 
 @pytest.fixture
@@ -229,7 +227,7 @@ def test_RUN24_a_model_that_delegates_without_end_reaches_the_limit_of_sub_agent
     environment.model.script(calls=[delegate(researcher.handle, f"{n}") for n in range(3)])
     environment.model.script(system="You research.", text="Done.")
     limits = {"max_steps": 5, "max_seconds": 600}
-    AgentSpec.objects.filter(agent=environment.team.robin).update(limits=limits)
+    change_spec(environment.team.robin.current_spec, limits=limits)
     environment.post("@robin go")
     found = environment.wait_until_idle(30)
     assert (found[0].state, found[0].error_code) == ("failed", "step_limit")
@@ -291,7 +289,7 @@ def test_FAIR8_every_write_of_a_sub_agent_waits_for_a_person_at_every_depth(envi
     ToolPolicyFactory.create(workspace=team.workspace, tool=tool.name, policy=Policy.AUTO)
     with transaction.atomic():
         writer = make_agent(team.workspace, team.alice, "Writer", prompt="You write.", tools=[tool.name])
-    researcher.current_spec.tool_configs.create(position=5, tool=tool.name)
+    add_tool_use(researcher.current_spec, tool.name)
     allow(researcher, writer.handle)
     order = {"name": tool.name, "arguments": "{}"}
     environment.model.script(match="robin", calls=[delegate(researcher.handle)], then={"text": "Done."})
@@ -312,7 +310,7 @@ def test_FAIR8_every_write_of_a_sub_agent_waits_for_a_person_at_every_depth(envi
 
 @pytest.mark.usefixtures("delivered_tasks")
 def test_RUN23_a_sub_agent_asks_its_person_and_its_caller_waits_without_using_up_its_time(environment, researcher):
-    researcher.current_spec.tool_configs.create(position=5, tool="ask_user")
+    add_tool_use(researcher.current_spec, "ask_user")
     environment.delete_bob_from_chat()
     ask = {"name": "ask_user", "arguments": json.dumps({"question": "Which?"})}
     environment.model.script(calls=[delegate(researcher.handle)], then={"text": "Done."})
@@ -387,7 +385,7 @@ def test_SEC32_a_public_agent_is_called_as_a_tool_and_its_takedown_ends_the_task
     with transaction.atomic():
         public = publishing.publish_agent(team.alice, source.id, name="Public", handle="public", **LISTING)
     name = build_agent_tool_name(public.id)
-    team.robin.current_spec.tool_configs.create(position=9, tool=name)
+    add_tool_use(team.robin.current_spec, name)
     environment.model.script(calls=[{"name": name, "arguments": '{"task": "go"}'}], then={"text": "It is gone."})
     environment.model.script(system="You are public.", mode="drip", count=3000, every=0.02)
     environment.post("@robin go")
@@ -407,7 +405,7 @@ def test_SEC32_a_called_agent_that_waits_for_a_person_ends_with_its_takedown(env
     with transaction.atomic():
         public = publishing.publish_agent(team.alice, source.id, name="Public", handle="public", **LISTING)
     name = build_agent_tool_name(public.id)
-    team.robin.current_spec.tool_configs.create(position=9, tool=name)
+    add_tool_use(team.robin.current_spec, name)
     ask = {"name": "ask_user", "arguments": json.dumps({"question": "Which?"})}
     environment.model.script(calls=[{"name": name, "arguments": '{"task": "go"}'}], then={"text": "It is gone."})
     environment.model.script(system="You are public.", calls=[ask])

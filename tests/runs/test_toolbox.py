@@ -21,6 +21,7 @@ from runs.models import Step
 from runs.runtime.steps import Batch, ToolResult
 from runs.runtime.toolbox import MAX_RESULT, Toolbox
 from runs.services import runs
+from tests.factories.agents import add_tool_use
 from tests.factories.tools import ToolPolicyFactory
 from tools.interface import AgentTask, Tool, ToolArgs, ToolConfig, ToolContext, ToolError
 from tools.registry import register, registry
@@ -186,7 +187,7 @@ def note(environment):
 
     register(Note)
     environment.delete_bob_from_chat()
-    environment.team.robin.current_spec.tool_configs.create(position=9, tool="note", custom_config={"timeout_s": 0.5})
+    add_tool_use(environment.team.robin.current_spec, "note", custom_config={"timeout_s": 0.5})
     environment.model.script(calls=[{"name": "note", "arguments": '{"n": 7}'}], then={"text": "ok"})
     yield Note
     del registry["note"]
@@ -260,7 +261,7 @@ def endless(environment):
 
     register(Endless)
     environment.delete_bob_from_chat()
-    environment.team.robin.current_spec.tool_configs.create(position=9, tool="endless")
+    add_tool_use(environment.team.robin.current_spec, "endless")
     environment.model.script(calls=[{"name": "endless", "arguments": "{}"}])
     yield
     del registry["endless"]

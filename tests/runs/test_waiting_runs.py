@@ -20,6 +20,7 @@ from files.models import File
 from runs.models import Run, Step
 from runs.services import comparisons, runs
 from tests.chaos import N
+from tests.factories.agents import add_tool_use
 from tests.factories.tools import ToolPolicyFactory
 from tests.queries import record_statements
 from workspaces import services as workspaces
@@ -39,8 +40,8 @@ def ask_user(**arguments):
 @pytest.fixture
 def writer(environment):
     """Robin can write files and ask questions, in the chat of Alice and Bob."""
-    for position, tool in enumerate(("write_file", "ask_user"), 5):
-        environment.team.robin.current_spec.tool_configs.create(position=position, tool=tool)
+    for tool in ("write_file", "ask_user"):
+        add_tool_use(environment.team.robin.current_spec, tool)
     return environment
 
 
@@ -361,7 +362,7 @@ def test_a_run_without_tool_calls_makes_no_query_about_approvals(environment, en
 @pytest.mark.stack
 def test_RUN19_a_run_waits_across_kills_and_its_call_is_made_once(environment, start_worker, order_server):
     """The worker is killed while the run waits; another one right after the click; a third while the server has the order."""
-    environment.team.robin.current_spec.tool_configs.create(position=9, tool="order_once")
+    add_tool_use(environment.team.robin.current_spec, "order_once")
     settings = {"DJANGO_SETTINGS_MODULE": "tests.extra_tools.settings"}
     worker = start_worker(**settings)
     for number in range(1, N + 1 if N < 10 else 3):

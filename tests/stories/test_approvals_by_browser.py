@@ -24,7 +24,7 @@ ADD_TOOLS = """async names => {
   const agent = results.find(row => row.actor.kind === 'agent').actor.id
   const { spec } = await ask('GET', `agents/${agent}`)
   const tools = names.map(tool => ({ tool, is_enabled: true, usage_instructions: '', custom_config: {} }))
-  const draft = await ask('PUT', `chats/${chat}/agents/${agent}/draft`, { content: { prompt: spec.prompt, tools } })
+  const draft = await ask('PUT', `chats/${chat}/agents/${agent}/draft`, { content: { prompt: spec.content.prompt, tools } })
   await ask('POST', `chats/${chat}/agents/${agent}/draft/save`, { revision: draft.revision, base_version: spec.number })
 }"""
 """Gives the agent of the open chat these tools, in a new version."""

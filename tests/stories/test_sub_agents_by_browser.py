@@ -38,7 +38,7 @@ CREATE_TEAM = """async isPublic => {
   const setTools = async (chat, agent, uses) => {
     const { spec } = await ask('GET', `agents/${agent}`)
     const tools = uses.map(use => ({ is_enabled: true, usage_instructions: '', custom_config: {}, ...use }))
-    const content = { prompt: spec.prompt, tools }
+    const content = { prompt: spec.content.prompt, tools }
     const draft = await ask('PUT', `chats/${chat}/agents/${agent}/draft`, { content })
     const version = { revision: draft.revision, base_version: spec.number }
     await ask('POST', `chats/${chat}/agents/${agent}/draft/save`, version)

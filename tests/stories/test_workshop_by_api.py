@@ -174,7 +174,7 @@ def test_two_suggestions_are_merged_compared_saved_and_a_version_restored(enviro
         f"agents/{environment.scribe}/versions/1/restore",
         {"base_version": 3, "message": "Back to the start", "chat_id": environment.chat},
     )
-    assert (restored["number"], restored["origin"], restored["prompt"]) == (4, "restored", PROMPT)
+    assert (restored["number"], restored["origin"], restored["content"]["prompt"]) == (4, "restored", PROMPT)
     replies = bob.ok("GET", f"agents/{environment.scribe}/versions/2/replies")["results"]
     assert [reply["chat_id"] for reply in replies] == [environment.chat]
 

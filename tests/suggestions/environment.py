@@ -50,7 +50,9 @@ class SuggestionEnvironment:
     def build_content(self, prompt: str, **fields: Any) -> SpecContent:
         self.scribe.refresh_from_db()
         assert self.scribe.current_spec is not None
-        return SpecContent.model_validate({**self.scribe.current_spec.content().as_json(), "prompt": prompt, **fields})
+        return SpecContent.model_validate(
+            {**self.scribe.current_spec.parse_content().as_json(), "prompt": prompt, **fields}
+        )
 
     def suggest(
         self,

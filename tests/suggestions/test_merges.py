@@ -293,7 +293,7 @@ def test_a_list_of_merges_does_not_read_long_columns(environment):
         assert len(client_for(environment.team, "bob").ok("GET", path)["results"]) == 1
     statements = [query["sql"] for query in queries if "suggestions_merge" in query["sql"]]
     assert statements
-    for column in ('"agents_agentspec"."prompt"', '"suggestions_merge"."content"', '"runs_run"."input"'):
+    for column in ('"agents_agentspec"."content"', '"suggestions_merge"."content"', '"runs_run"."input"'):
         assert not any(column in sql.partition(" FROM ")[0] for sql in statements), column
 
 

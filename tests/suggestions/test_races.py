@@ -121,7 +121,7 @@ def test_a_merge_and_a_concurrent_save_lose_no_text(environment):
     draft = environment.claim_draft(LOUDER, "alice")
 
     def save():
-        return drafts.save_draft(**environment.draft_args(), revision=draft.revision, base_version=1).prompt
+        return drafts.save_draft(**environment.draft_args(), revision=draft.revision, base_version=1).content["prompt"]
 
     def finish():
         environment.answer_merge(merge, build_answer())
@@ -131,7 +131,7 @@ def test_a_merge_and_a_concurrent_save_lose_no_text(environment):
     assert "finished" in results
     assert (reload(merge).state, reload(first).state, reload(second).state) == ("done", "accepted", "accepted")
     assert environment.find_draft().written["prompt"].startswith("Be very kind.")
-    is_saved = AgentSpec.objects.filter(agent=environment.scribe, prompt=LOUDER).exists()
+    is_saved = AgentSpec.objects.filter(agent=environment.scribe, content__prompt=LOUDER).exists()
     is_in_snapshot = reload(draft).snapshots.filter(written__prompt=LOUDER).exists()
     assert (is_saved, is_in_snapshot) in ((True, False), (False, True))
     assert (LOUDER in results) == is_saved

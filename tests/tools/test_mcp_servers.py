@@ -29,6 +29,7 @@ from events.rows import OffReason, ServerState, ToolEffect
 from mcp_client.client import list_server_tools
 from mcp_client.protocol import MCPServer
 from tests.api.test_secrets_at_rest import find_plain_secrets
+from tests.factories.agents import add_tool_use
 from tests.factories.tools import ServerAuthorizationFactory, ToolServerFactory
 from tests.hostile_web import run_site
 from tests.oauth_server import OAuthServer
@@ -104,7 +105,7 @@ def approve(environment: Any, name: str, *, effect: ToolEffect = "read") -> Work
 
 
 def give(environment: Any, name: str, position: int = 9) -> None:
-    environment.team.robin.current_spec.tool_configs.create(position=position, tool=name, custom_config={})
+    add_tool_use(environment.team.robin.current_spec, name, custom_config={})
 
 
 def test_the_tools_of_a_server_are_listed_by_a_worker_and_are_off(environment, mailroom):

@@ -26,6 +26,7 @@ from events.models import AuditRecord
 from events.rows import OffReason, Policy
 from tests.api.test_rights import client_for, fingerprint
 from tests.booking_server import BookingServer
+from tests.factories.agents import add_tool_use
 from tests.factories.tools import ToolServerFactory
 from tests.hostile_web import build_bomb
 from tests.runs.fixtures import _scripted_model, engine, environment, model
@@ -84,8 +85,8 @@ def add_tool(team: Any, server: ToolServer, name: str = "find_fares", **more: An
 
 
 def give(environment: Any, *names: str) -> None:
-    for position, name in enumerate(names, 10):
-        environment.team.robin.current_spec.tool_configs.create(position=position, tool=name)
+    for name in names:
+        add_tool_use(environment.team.robin.current_spec, name)
 
 
 # --- servers and tools ----------------------------------------------------------------------------------------------
@@ -257,7 +258,7 @@ def test_a_deleted_server_takes_its_tools_and_policies_along_and_specs_keep_the_
     assert not WorkspaceTool.objects.exists()
     assert team.workspace.tool_policies.count() == 0
     spec = AgentSpec.objects.get(pk=team.robin.current_spec_id)
-    assert "find_fares" in spec.content().tool_names
+    assert "find_fares" in spec.parse_content().tool_names
     draft = drafts.claim_draft(actor=team.alice, chat_id=team.chat.id, agent_id=team.robin.id)
     content = SpecContent.model_validate(draft.written).model_copy(update={"prompt": "New."})
     draft = drafts.write_draft(team.alice, team.chat.id, team.robin.id, content=content, revision=draft.revision)
@@ -399,7 +400,7 @@ def test_the_settings_of_a_tool_are_saved_in_a_version_and_apply_to_its_calls(en
     for name, path in (("find_fares", "/fares"), ("find_slowly", "/slow"), ("list_stops", "/stops")):
         add_tool(team, server, name, path=path)
     add_tool(team, server, "hold_seats", method="POST", path="/holds")
-    before = team.robin.current_spec.content()
+    before = team.robin.current_spec.parse_content()
     saved = save_version(
         team,
         ToolUse(tool="find_fares", custom_config={"retries": 2}, usage_instructions="Give the real party size."),
@@ -407,7 +408,7 @@ def test_the_settings_of_a_tool_are_saved_in_a_version_and_apply_to_its_calls(en
         ToolUse(tool="hold_seats", custom_config={"retries": 3}),
         ToolUse(tool="list_stops", is_enabled=False, usage_instructions="Never."),
     )
-    changed = {one.field: one.after for one in diff(before, saved.content()).fields}
+    changed = {one.field: one.after for one in diff(before, saved.parse_content()).fields}
     assert changed["tools.find_fares"] == {
         "tool": "find_fares",
         "is_enabled": True,
@@ -448,7 +449,7 @@ def test_an_agent_of_another_workspace_has_no_workspace_tools(environment, booki
     give(environment, "find_fares")
     team.robin.workspace = team.elsewhere
     spec = team.robin.current_spec
-    assert list(get_run_tools(team.robin, spec, spec.content(), team.workspace.id)) == ["current_time"]
+    assert list(get_run_tools(team.robin, spec, spec.parse_content(), team.workspace.id)) == ["current_time"]
 
 
 def test_a_suggester_cannot_add_a_tool_that_writes_and_not_one_that_writes_later(environment):
@@ -471,9 +472,9 @@ def test_a_suggester_cannot_add_a_tool_that_writes_and_not_one_that_writes_later
     written = write(reads.name)
     applied = drafts.apply_draft(team.bob, team.chat.id, team.robin.id, revision=written.revision).applied
     assert applied is not None
-    assert list(get_run_tools(team.robin, applied, applied.content(), team.workspace.id)) == ["find_fares"]
+    assert list(get_run_tools(team.robin, applied, applied.parse_content(), team.workspace.id)) == ["find_fares"]
     tools.change_tool(team.alice, reads.id, revision=1, effect="write")
-    assert list(get_run_tools(team.robin, applied, applied.content(), team.workspace.id)) == []
+    assert list(get_run_tools(team.robin, applied, applied.parse_content(), team.workspace.id)) == []
 
 
 # --- tests and documents --------------------------------------------------------------------------------------------

@@ -7,12 +7,12 @@ import pytest
 from django.db import transaction
 
 from actors.models import Actor
-from agents.models import AgentSpec
 from agents.services import agents
 from common.errors import Conflict, Invalid
 from events.payloads import BudgetPeriod, BudgetScope
 from llm.messages import Answer, Usage
 from notifications.models import Notification
+from tests.factories.agents import change_spec
 from tests.factories.usage import BudgetFactory, ModelPriceFactory
 from tests.publishing.publications import add_to_chat, publish
 from tests.usage.test_budgets import ENDPOINT, ONE, REQUEST, ask, build_usage_owner, read_balances, resolve
@@ -275,7 +275,7 @@ def priced(environment):
     """The team, whose model costs a dollar a million tokens of the question, and two of the answer."""
     ModelPriceFactory.create(workspace=environment.team.workspace)
     spec = environment.team.robin.current_spec
-    AgentSpec.objects.filter(pk=spec.pk).update(parameters={"max_tokens": 100})
+    change_spec(spec, parameters={"max_tokens": 100})
     return environment
 
 
@@ -320,7 +320,7 @@ def test_the_preview_of_a_public_agent_is_by_the_model_that_answers_instead_of_o
     settings.SYSTEM_MODEL = settings.SYSTEM_MODEL | {"provider": "openai", "models": ("gpt-4o",), "api_base": ""}
     copy = publish(team)
     chat = add_to_chat(team, copy)
-    AgentSpec.objects.filter(agent=copy).update(model="only-of-the-publisher")
+    change_spec(copy.current_spec, model="only-of-the-publisher")
     BudgetFactory.create(workspace=team.elsewhere, by_operator=True, limit_micro=0)
     [effect] = preview_wakes(team.charlie, chat.id, text="@interpreter hello")
     assert (effect.effect, effect.reason) == ("wakes", "budget_used_up")

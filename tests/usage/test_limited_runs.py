@@ -190,7 +190,7 @@ def test_a_member_cannot_avoid_a_budget_by_naming_a_model_without_a_price_in_a_d
     """A suggester writes the model of a draft and applies it: it is refused there, and in a run if the budget is newer."""
     team = priced.team
     ModelPrice.objects.update(model="scripted")
-    content = team.robin.current_spec.content().model_copy(update={"model": "m-without-price"})
+    content = team.robin.current_spec.parse_content().model_copy(update={"model": "m-without-price"})
     draft = drafts.claim_draft(team.bob, team.chat.id, team.robin.id, content=content)
     api = sign_in(team.bob)
     path = f"chats/{team.chat.id}/agents/{team.robin.id}/draft/apply"

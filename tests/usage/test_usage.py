@@ -10,9 +10,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from agents.models import AgentSpec
 from events.rows import UsageRow
 from tests.api.client import Api
+from tests.factories.agents import AgentSpecFactory
 from tests.factories.usage import BalanceFactory, BudgetFactory, LLMCallFactory, ModelPriceFactory
 from tests.people import make_agent
 from usage import services as usage
@@ -189,7 +189,7 @@ def test_usage_by_version_has_one_row_for_each_version_and_one_for_the_applied_d
     calls(spec=first, cost_micro=3)
     calls(spec=first, cost_micro=4)
     for number in range(2):
-        draft = AgentSpec.objects.create(
+        draft = AgentSpecFactory.create(
             agent=team.robin, origin="applied", author=team.alice, prompt=f"r{number}", base_version=1
         )
         calls(spec=draft, is_draft=True, cost_micro=1)

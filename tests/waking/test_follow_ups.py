@@ -2,10 +2,12 @@
 
 import pytest
 
+from agents.specs.content import ToolUse
 from chats import services as chats
 from chats.models import ChatActor
 from events.rows import Role
 from runs.models import Run
+from tests.factories.agents import change_spec
 from tests.people import make_person
 from waking.services.wake import preview_wakes
 from workspaces import services as workspaces
@@ -21,10 +23,7 @@ def list_effects(environment, text="and?"):
 
 def set_tools(environment, *tools):
     """Give the agent exactly these tools."""
-    spec = environment.team.robin.current_spec
-    spec.tool_configs.all().delete()
-    for position, tool in enumerate(tools):
-        spec.tool_configs.create(position=position, tool=tool)
+    change_spec(environment.team.robin.current_spec, tools=[ToolUse(tool=tool) for tool in tools])
 
 
 def wait_for_request(environment, number=1):

@@ -13,12 +13,14 @@ from itertools import cycle
 import pytest
 from django.db import connection, transaction
 
+from agents.specs.content import ToolUse
 from chats.models import ChatActor
 from common.clock import now
 from runs.models import Run
 from schedules.models import Schedule, ScheduledTime
 from tests.chaos import N, report
 from tests.concurrency import ConcurrentTransaction
+from tests.factories.agents import change_spec
 from tests.factories.schedules import ScheduleFactory
 from waking.services.by_hand import wake_agent
 
@@ -64,7 +66,7 @@ def test_RUN25_RUN26_killed_workers_lose_no_message_and_repeat_no_schedule(envir
     team, chance = environment.team, random.Random()
     agents = {"robin": team.robin, "scribe": environment.add_agent("Scribe", handle="scribe")}
     for agent in agents.values():
-        agent.current_spec.tool_configs.get_or_create(tool="current_time", defaults={"position": 9})
+        change_spec(agent.current_spec, tools=[ToolUse(tool="current_time")])
     ChatActor.objects.filter(chat=team.chat).update(response="mentions")
     environment.model.script(text="Here is what I have found.", every=0.05)
     # Other arguments each time: a run that reads several of these messages would be stopped for repeating its calls.

@@ -18,6 +18,7 @@ from runs.services import claims
 from runs.services.runs import retry_run
 from schedules import services as schedules
 from schedules.models import Schedule
+from tests.factories.agents import add_tool_use
 from tests.factories.schedules import ScheduleFactory
 from tests.factories.usage import ModelPriceFactory
 from tests.recorder import prepare_run
@@ -75,7 +76,7 @@ def test_a_used_up_budget_pauses_no_schedule_of_a_program(environment, bot):
 
 @pytest.mark.usefixtures("engine")
 def test_a_message_that_an_agent_sends_wakes_the_program(environment, bot):
-    environment.team.robin.current_spec.tool_configs.create(position=9, tool="send_message")
+    add_tool_use(environment.team.robin.current_spec, "send_message")
     script_call(environment, to="@bot", text="Please count the fares.")
     environment.post("@robin tell Bot")
     [approval] = environment.wait_until_waiting()

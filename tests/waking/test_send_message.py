@@ -4,11 +4,13 @@ import json
 
 import pytest
 
+from agents.specs.content import ToolUse
 from approvals.models import Approval
 from chats import services as chats
 from chats.models import Chat, ChatActor, Message
 from chats.selectors import list_chats_with_activity
 from runs.models import Run
+from tests.factories.agents import change_spec
 from tests.factories.tools import ToolPolicyFactory
 from tests.people import make_agent, make_person
 from waking import agent_tools
@@ -23,8 +25,7 @@ def pair(environment):
     """Robin, who can send messages, in a chat with Alice alone; Writer, who is not in it."""
     environment.delete_bob_from_chat()
     team = environment.team
-    team.robin.current_spec.tool_configs.all().delete()
-    team.robin.current_spec.tool_configs.create(position=0, tool="send_message")
+    change_spec(team.robin.current_spec, tools=[ToolUse(tool="send_message")])
     environment.writer = make_agent(team.workspace, team.alice, "Writer", handle="writer")
     return environment
 

@@ -8,13 +8,13 @@ from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 
 from actors.models import Actor, AgentStatus
-from agents.models import AgentSpec
 from chats import services as chats
 from chats.models import Chat, ChatActor, Message
 from common.clock import now
 from runs.models import Run
 from runs.services import claims
 from tests.concurrency import ConcurrentTransaction
+from tests.factories.agents import change_spec
 from tests.factories.files import FileFactory
 from tests.factories.usage import BudgetFactory
 from waking.services import limits, wake
@@ -159,7 +159,7 @@ def test_the_wake_preview_equals_the_effect_of_the_message(crowd):
 
 def test_the_wake_preview_says_which_files_an_agent_cannot_read(crowd):
     """Robin lacks `read_file`. The model of both is unknown, so it is taken for one that cannot see."""
-    assert crowd.scribe.current_spec.tool_configs.filter(tool="read_file").exists()  # as each new agent
+    assert "read_file" in crowd.scribe.current_spec.parse_content().tool_names  # as each new agent
     alice, bob, chat = crowd.team.alice, crowd.team.bob, crowd.team.chat
     text = FileFactory.create(chat=chat, uploaded_by=alice, posted_at=None, kind="text")
     picture = FileFactory.create(chat=chat, uploaded_by=alice, posted_at=None)
@@ -187,7 +187,7 @@ def test_the_wake_preview_shows_running_and_suspended_agents(crowd):
 @pytest.mark.parametrize(("memory", "effect"), [("agent", "after_other_work"), ("chat", "wakes")])
 def test_the_wake_preview_shows_that_an_agent_with_one_memory_is_at_work_in_another_chat(environment, memory, effect):
     team = environment.team
-    AgentSpec.objects.filter(pk=team.robin.current_spec_id).update(memory=memory)
+    change_spec(team.robin.current_spec, memory=memory)
     other = chats.create_chat(team.alice, team.workspace.id, title="Other", actor_ids=[team.robin.id])
     environment.post("hello", chat=other)
     assert preview(environment, "hello") == [("robin", effect, None)]

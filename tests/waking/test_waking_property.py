@@ -15,7 +15,6 @@ import pytest
 from django.db.models.functions import Now
 
 from actors.models import Actor
-from agents.models import AgentSpec
 from chats import services as chats
 from chats.models import ChatActor, Message
 from common.clock import now
@@ -29,6 +28,7 @@ from runs.services import claims, leases
 from runs.services.runs import stop_run
 from schedules import services as schedules
 from tests.chaos import N
+from tests.factories.agents import change_spec
 from tests.factories.schedules import ScheduleFactory
 from waking.services.by_hand import wake_agent
 from waking.services.limits import MAX_AGENT_HOPS
@@ -54,7 +54,7 @@ class World:
         other = chats.create_chat(self.team.alice, self.team.workspace.id, title="Other", actor_ids=ids)
         self.chats = [self.team.chat, other]
         ChatActor.objects.filter(chat__in=self.chats).update(response="mentions")
-        AgentSpec.objects.filter(pk=self.agents[1].current_spec_id).update(memory="agent")
+        change_spec(self.agents[1].current_spec, memory="agent")
         self.program = self.agents[2]
         Actor.objects.filter(pk=self.program.pk).update(runs_outside=True)
 

@@ -166,10 +166,6 @@ def delete_rows_of(agent):
     """Delete all rows of an agent without a service, except the agent that was published from it."""
     with connection.cursor() as cursor:
         cursor.execute("UPDATE actors_actor SET current_spec_id = NULL WHERE id = %s", [agent.id])
-        cursor.execute(
-            "DELETE FROM agents_agenttoolconfig USING agents_agentspec s WHERE spec_id = s.id AND s.agent_id = %s",
-            [agent.id],
-        )
         for table, column in (
             ("agents_agentspec", "agent_id"),
             ("chats_chatactor", "actor_id"),

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Q
 
 from actors.models import Actor, AgentStatus
-from agents.models import AgentSpec, AgentToolConfig
-from agents.selectors import find_answering_specs
+from agents.models import AgentSpec
+from agents.selectors import find_answering_specs, get_content
 from agents.services.allowed_tools import has_reading_tool
 from chats import services as chats
 from chats.addressing import is_addressed
@@ -156,10 +156,11 @@ def _find_unreadable(
         if (spec := specs.get(agent.id)) is None:
             continue
         unreadable: list[Unreadable] = []
-        if has_texts and not has_reading_tool(spec.content(), READ_FILE, policies):
+        content = get_content(spec)
+        if has_texts and not has_reading_tool(content, READ_FILE, policies):
             unreadable.append("files")
         if FileKind.IMAGE in kinds:
-            choice = predict_model_choice(chat.workspace, agent, spec.model, person, stored=stored)
+            choice = predict_model_choice(chat.workspace, agent, content.model, person, stored=stored)
             if choice is not None and not can_see_images(build_keyless_endpoint(choice), choice.model):
                 unreadable.append("images")
         found[agent.id] = tuple(unreadable)
@@ -172,10 +173,9 @@ def _find_effects_on_active_runs(chat: Chat, agents: Sequence[tuple[UUID, Memory
     answers other messages."""
     keys = [build_concurrency_key(agent_id, chat.id, memory_scope) for agent_id, memory_scope in agents]
     calls = Step.objects.filter(run=OuterRef("pk"), kind="tool", state="started")
-    tools = AgentToolConfig.objects.filter(spec=OuterRef("spec"), is_enabled=True)
     active = Run.objects.filter(
         concurrency_key__in=keys, state__in=[RunState.QUEUED, RunState.RUNNING, RunState.WAITING_CHILD]
-    ).annotate(has_started_calls=Exists(calls), has_tools=Exists(tools))
+    ).annotate(has_started_calls=Exists(calls), has_tools=Q(spec__content__tools__contains=[{"is_enabled": True}]))
     effects: dict[UUID, Effect] = {}
     # The last run of an agent counts: one of this chat comes after those of other chats, and an active one after a queued one.
     for run in sorted(active, key=lambda run: (run.chat_id == chat.id, run.state != RunState.QUEUED)):
@@ -272,11 +272,13 @@ def _find_budget_refusals(
         spec = specs.get(agent.id)
         if spec is None:
             continue
-        model = predict_model(chat.workspace, agent, spec.model, person, rules, stored=stored)
+        content = get_content(spec)
+        model = predict_model(chat.workspace, agent, content.model, person, rules, stored=stored)
         if model is None:
             continue
         models[agent.id] = model
-        shortest = shorten_answer(model, ModelRequest(model.name, [], parameters=spec.parameters))
+        parameters = content.parameters.model_dump(exclude_none=True)
+        shortest = shorten_answer(model, ModelRequest(model.name, [], parameters=parameters))
         needed[agent.id] = estimate_max_usage(model, shortest)
     free = compute_free_amounts({budget for model in models.values() for budget in model.budgets})
     refusals: dict[UUID, BudgetRefusalReason] = {}

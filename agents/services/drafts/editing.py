@@ -98,18 +98,22 @@ def rebase_draft(
 def _merge_production(update: RowUpdate[Draft], production: AgentSpec, actor: Actor) -> None:
     """Merge production's changes since the draft's base into its content. Every line keeps its contributors."""
     draft = update.row
-    base = AgentSpec.objects.get(agent_id=draft.agent_id, number=draft.base_version).content()
+    base = AgentSpec.objects.get(agent_id=draft.agent_id, number=draft.base_version).parse_content()
     contributors, segments = attribute_draft(draft, base)
-    contribution = Contribution(contributors[-1], base, SpecContent.model_validate(draft.written), segments)
-    result = merge_contributions(production.content(), [contribution])
-    written = result.content.as_json()
-    if written == draft.written:
+    contribution = Contribution(contributors[-1], base, draft.parse_content(), segments)
+    result = merge_contributions(production.parse_content(), [contribution])
+    if result.content == draft.parse_content():
         return
     locking.save_snapshot(draft, SnapshotReason.REBASE)
     provenance = Provenance(
         origin="rebase", contributors=contributors, segments=result.segments, conflicts=result.conflicts
     )
-    update.set(written=written, updated_by=actor, updated_at=now(), provenance=provenance.model_dump(mode="json"))
+    update.set(
+        written=result.content.as_json(),
+        updated_by=actor,
+        updated_at=now(),
+        provenance=provenance.model_dump(mode="json"),
+    )
 
 
 @transaction.atomic
@@ -125,7 +129,7 @@ def apply_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int) -
     draft = locking.lock_draft_of_holder(actor, chat, agent, revision=revision)
     if draft.applied_revision == revision:
         return draft
-    content = SpecContent.model_validate(draft.written)
+    content = draft.parse_content()
     _check_changes_no_writing_tool(agent, content)
     draft_applying.call(actor, chat, agent, content)
     before_id = draft.applied_id or agent.current_spec_id
@@ -160,7 +164,7 @@ def _describe_changes(
     if draft is None or draft.revision != revision:
         return {}
     before = draft.applied or get_production(agent)
-    old, new = before.content(), SpecContent.model_validate(draft.written)
+    old, new = before.parse_content(), draft.parse_content()
     return {before.id: {"lines_changed": count_changed_lines(diff(old, new)), "touches": list_changed_parts(old, new)}}
 
 
@@ -172,7 +176,7 @@ def _check_changes_no_writing_tool(agent: Actor, content: SpecContent) -> None:
     if AgentVerb.SAVE in compute_agent_verbs(agent):
         return
     tools = get_tools(agent.workspace_id, content.tool_names)
-    added = list_changed_writing_tools(get_production(agent).content(), content, tools)
+    added = list_changed_writing_tools(get_production(agent).parse_content(), content, tools)
     if added:
         raise Forbidden(
             f"Only an editor can give this agent a tool that writes, or change its settings: {', '.join(added)}.",
@@ -258,7 +262,7 @@ def _prepare_replacement(
         else:
             locking.notify_lock_waiters(draft, actor)
     locking.call_lock_lost(draft, actor)
-    if draft.written != content.as_json():
+    if draft.parse_content() != content:
         locking.save_snapshot(draft, reason)
     return update.set(revision=draft.revision + 1)
 
@@ -283,13 +287,13 @@ def revise_prompt(
 
     if draft is None:
         base = get_production(agent)
-        written = base.content()
+        written = base.parse_content()
         contributors: list[Contributor] = []
         segments = [Segment(text=written.prompt)]
     else:
         base = AgentSpec.objects.get(agent=agent, number=draft.base_version)
-        written = SpecContent.model_validate(draft.written)
-        contributors, segments = attribute_draft(draft, base.content())
+        written = draft.parse_content()
+        contributors, segments = attribute_draft(draft, base.parse_content())
     if written.prompt == prompt:
         raise Conflict("The prompt says this already.", code=Code.NOTHING_CHANGED)
 
@@ -330,4 +334,4 @@ def attribute_draft(draft: Draft, base: SpecContent) -> tuple[list[Contributor],
     if writer is None:
         writer = Contributor(id=draft.updated_by_id, actor_id=draft.updated_by_id, name=draft.updated_by.name)
     others = [contributor for contributor in contributors if contributor.id != writer.id]
-    return [*others, writer], attribute_lines(segments, [(writer.id, draft.written["prompt"])])
+    return [*others, writer], attribute_lines(segments, [(writer.id, draft.parse_content().prompt)])

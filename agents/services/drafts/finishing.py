@@ -14,7 +14,6 @@ from agents.permissions import AgentVerb, compute_agent_verbs, get_agent_for, ge
 from agents.selectors import build_no_draft_error, find_draft
 from agents.services.drafts import locking
 from agents.services.specs import check_content, write_spec
-from agents.specs.content import SpecContent
 from chats import services as chats
 from chats.models import Message
 from common.clock import now
@@ -54,7 +53,7 @@ def save_draft(
             hints=["Compare with the current production, then save on top of it."],
             data={"production": production.to_row().model_dump(mode="json")},
         )
-    content = SpecContent.model_validate(draft.written)
+    content = draft.parse_content()
     check_content(content, agent=agent)
     draft_saving.call(draft, content, unused_suggestions)
 
@@ -131,7 +130,7 @@ def release_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int 
     if revision is not None:
         chat, agent = locking.lock_chat_with_agent(actor, chat_id, agent_id, AgentVerb.EDIT_DRAFT)
         draft = locking.lock_draft_of_holder(actor, chat, agent, revision=revision)
-        if draft.applied_id is None and draft.written == get_production(agent).content().as_json():
+        if draft.applied_id is None and draft.parse_content() == get_production(agent).parse_content():
             chats.save_changes(chat_id, finish_draft(draft, actor, DraftOutcome.DISCARDED))
             return draft
     else:

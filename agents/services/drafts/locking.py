@@ -73,7 +73,7 @@ def _start_draft(chat: Chat, agent: Actor, actor: Actor, content: SpecContent | 
     draft = Draft(
         chat=chat,
         agent=agent,
-        written=(content or production.content()).as_json(),
+        written=(content or production.parse_content()).as_json(),
         base_version=production.version,
         lock_holder=actor,
         lock_expires_at=now() + LOCK_DURATION,
@@ -181,9 +181,9 @@ def save_snapshot(draft: Draft, reason: SnapshotReason) -> None:
     The caller has locked the row of the draft, and raises its revision afterwards. Content that equals production or an earlier
     snapshot is not saved again.
     """
-    production = draft.agent.current_spec
-    is_production = production is not None and production.content().as_json() == draft.written
-    if not is_production and not draft.snapshots.filter(written=draft.written).exists():
+    content, production = draft.parse_content(), draft.agent.current_spec
+    is_production = production is not None and production.parse_content() == content
+    if not is_production and all(snapshot.parse_content() != content for snapshot in draft.snapshots.all()):
         DraftSnapshot.objects.create(
             draft=draft, revision=draft.revision, written=draft.written, author=draft.updated_by, reason=reason
         )

@@ -1,5 +1,6 @@
 export * from './client'
 export * from './clientErrors'
+export { defaultSpec } from './generated/defaultSpec'
 export * from './queries/access'
 export * from './queries/accounts'
 export * from './queries/agents'

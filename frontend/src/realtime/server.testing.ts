@@ -1,14 +1,6 @@
 /** A simulated server with one chat, for tests. It sends changes as frames, as rows since a version, and as a snapshot. */
-import type {
-  AnyRow,
-  Changes,
-  DraftRow,
-  MessageRow,
-  ParticipantRow,
-  RunRow,
-  SpecContent,
-  Subscribed,
-} from '@/api/types'
+import { defaultSpec } from '@/api/generated/defaultSpec'
+import type { AnyRow, Changes, DraftRow, MessageRow, ParticipantRow, RunRow, Subscribed } from '@/api/types'
 import { type ChatState, emptyChat, isEnded } from './chat'
 
 export const topic = 'chat:c'
@@ -57,16 +49,6 @@ export const run = (id: string, version: number, state: RunRow['state']): RunRow
   ended_at: null,
 })
 
-const written: SpecContent = {
-  prompt: '',
-  model: '',
-  parameters: { temperature: null, top_p: null, max_tokens: null },
-  limits: { max_steps: 10, max_seconds: 1800 },
-  memory: 'chat',
-  context: { strategy: 'default', max_tokens: null },
-  tools: [],
-}
-
 export const draft = (id: string, version: number, revision: number, status: DraftRow['status']): DraftRow => ({
   kind: 'draft',
   id,
@@ -74,7 +56,7 @@ export const draft = (id: string, version: number, revision: number, status: Dra
   version,
   agent_id: 'robin',
   status,
-  written,
+  written: defaultSpec,
   applied: null,
   applied_spec_id: null,
   applied_by: null,

@@ -1,23 +1,29 @@
-"""Write the schema from which the web app's types are generated, and the constants that it shares with the server."""
+"""Write the schema from which the web app's types are generated, and the constants and defaults that it shares with the server."""
 
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from realtime.schema import build_constants, build_schema
+from realtime.schema import build_constants, build_default_spec, build_schema
 
 SOURCES = settings.ROOT / "frontend" / "src"
 
 
 class Command(BaseCommand):
-    help = "Writes api/generated/openapi.json and lib/serverConstants.ts of the web app; --check says whether they are current."
+    help = (
+        "Writes the schema, the default spec and the constants of the web app; --check says whether they are current."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--check", action="store_true")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        texts = {"api/generated/openapi.json": build_schema(), "lib/serverConstants.ts": build_constants()}
+        texts = {
+            "api/generated/openapi.json": build_schema(),
+            "api/generated/defaultSpec.ts": build_default_spec(),
+            "lib/serverConstants.ts": build_constants(),
+        }
         for name, text in texts.items():
             target = SOURCES / name
             if not options["check"]:

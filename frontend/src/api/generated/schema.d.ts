@@ -3881,8 +3881,8 @@ export interface components {
             type: "error";
         };
         /**
-         * @description A changed field of a spec other than the prompt: `model`, `parameters.<name>`, `limits.<name>`, `memory`,
-         *     `context.<name>`, `tools.<name>`. `before` is null for an added field, and `after` for a removed one.
+         * @description A changed field of a spec other than the prompt, by its path, for example `model`, `limits.max_steps` or `tools.<name>`.
+         *     `before` is null for an added field, and `after` for a removed one.
          */
         FieldChange: {
             /** @default null */
@@ -6056,7 +6056,12 @@ export interface components {
          * @enum {string}
          */
         SnapshotReason: "takeover" | "merge" | "revise" | "rebase";
-        /** @description A spec. An empty `model` means the default model of the workspace. Raises `ValidationError` for unknown fields. */
+        /**
+         * @description A spec. An empty `model` means the default model of the workspace. Raises `ValidationError` for unknown fields.
+         *
+         *     Specs are stored, compared, merged, exported and published by the fields of this class (`agents/specs/fields.py`): a field needs
+         *     a default, because stored specs do not have it.
+         */
         SpecContent: {
             /**
              * @default {
@@ -6092,7 +6097,12 @@ export interface components {
             /** @default [] */
             tools: components["schemas"]["ToolUse"][];
         };
-        /** @description A spec. An empty `model` means the default model of the workspace. Raises `ValidationError` for unknown fields. */
+        /**
+         * @description A spec. An empty `model` means the default model of the workspace. Raises `ValidationError` for unknown fields.
+         *
+         *     Specs are stored, compared, merged, exported and published by the fields of this class (`agents/specs/fields.py`): a field needs
+         *     a default, because stored specs do not have it.
+         */
         SpecContentRequest: {
             /**
              * @default {
@@ -6141,21 +6151,14 @@ export interface components {
             author_id: string;
             /** @default null */
             base_version: number | null;
-            context: components["schemas"]["ContextSettings"];
+            content: components["schemas"]["SpecContent"];
             /** Format: date-time */
             created_at: string;
             /** Format: uuid */
             id: string;
-            limits: components["schemas"]["Limits"];
-            /** @enum {string} */
-            memory: "chat" | "agent";
             message: string;
-            model: string;
             number: number | null;
             origin: components["schemas"]["SpecOrigin"];
-            parameters: components["schemas"]["Parameters"];
-            prompt: string;
-            tools: components["schemas"]["ToolConfigRow"][];
         };
         /**
          * @description What answered: a version (`v7`), or the n-th apply of a draft in this chat (`r3`) and the name of who applied it.
@@ -6708,15 +6711,6 @@ export interface components {
             /** @constant */
             type: "TOOL_CALL";
             version: number;
-        };
-        /** @description How an agent uses one tool. */
-        ToolConfigRow: {
-            custom_config: components["schemas"]["ToolSettings"];
-            /** @default true */
-            is_enabled: boolean;
-            tool: string;
-            /** @default  */
-            usage_instructions: string;
         };
         /**
          * @description The definition of a tool that waits for the approval of an editor. `effect` is what its server says of it;

@@ -1,16 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { ApiError, type DraftRow, type DraftWrite, type SpecContent } from '@/api'
+import { ApiError, type DraftRow, type DraftWrite, defaultSpec, type SpecContent } from '@/api'
 import { Autosave, type AutosaveState, type LostEdit, type UnsavedText } from './autosave'
 
-const content = (prompt: string): SpecContent => ({
-  prompt,
-  model: '',
-  parameters: { temperature: null, top_p: null, max_tokens: null },
-  limits: { max_steps: 10, max_seconds: 1800 },
-  memory: 'chat',
-  context: { strategy: 'default', max_tokens: null },
-  tools: [],
-})
+const content = (prompt: string): SpecContent => ({ ...defaultSpec, prompt })
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

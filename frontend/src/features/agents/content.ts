@@ -1,24 +1,14 @@
-/** Pure functions on the content of a spec: comparison, differences, changes. */
-import type { SpecContent, SpecRow } from '@/api'
+/** Pure functions on the content of a spec: comparison, tools. */
+import type { SpecContent } from '@/api'
 import type { Texts } from '@/lib/language'
 
-type ToolUse = SpecContent['tools'][number]
-
-export const toSpecContent = (spec: SpecRow): SpecContent => ({
-  prompt: spec.prompt,
-  model: spec.model,
-  parameters: spec.parameters,
-  limits: spec.limits,
-  context: spec.context,
-  memory: spec.memory,
-  tools: spec.tools,
-})
+export type ToolUse = SpecContent['tools'][number]
 
 /** Returns whether two specs have the same content. The prompts, which may be long, are compared first. */
 export const isSameContent = (a: SpecContent, b: SpecContent) => a === b || (a.prompt === b.prompt && isEqual(a, b))
 
 /** Returns whether two JSON values are equal, whatever the order of their keys. */
-function isEqual(a: unknown, b: unknown): boolean {
+export function isEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
   if (Array.isArray(a) !== Array.isArray(b)) return false
@@ -30,25 +20,10 @@ function isEqual(a: unknown, b: unknown): boolean {
 
 const getDefinedEntries = (object: object) => new Map(Object.entries(object).filter(([, value]) => value !== undefined))
 
-export interface FieldChange {
-  /** The name of a field, or of a tool. */
-  field:
-    | 'model'
-    | 'temperature'
-    | 'max_tokens'
-    | 'top_p'
-    | 'max_steps'
-    | 'max_seconds'
-    | 'memory'
-    | 'context_strategy'
-    | 'context_max_tokens'
-    | `tool:${string}`
-  before: string
-  after: string
-}
-
-const formatValue = (value: unknown) => (value === undefined || value === null || value === '' ? '–' : String(value))
-type FindFileName = (id: string) => string | undefined
+/** Formats a value in one line; `–` if there is none. */
+export const formatValue = (value: unknown) =>
+  value === undefined || value === null || value === '' ? '–' : String(value)
+export type FindFileName = (id: string) => string | undefined
 
 /** Lists the knowledge pages of a tool, as ids of files. */
 export const listPageIds = (tool: Partial<ToolUse> | undefined): string[] => {
@@ -76,38 +51,6 @@ export function describeTool(
   )
   const parts = [t(tool.is_enabled ? 'toolIsOn' : 'toolIsOff'), ...settings.sort(), tool.usage_instructions]
   return parts.filter(Boolean).join(' · ')
-}
-
-/** Lists the differences between two specs except for the prompt, in the order of the forms; those of tools last. */
-export function listFieldChanges(
-  before: SpecContent,
-  after: SpecContent,
-  t: Texts['t'],
-  findFileName?: FindFileName,
-): FieldChange[] {
-  const values = [
-    ['model', before.model, after.model],
-    ['temperature', before.parameters.temperature, after.parameters.temperature],
-    ['max_tokens', before.parameters.max_tokens, after.parameters.max_tokens],
-    ['top_p', before.parameters.top_p, after.parameters.top_p],
-    ['max_steps', before.limits.max_steps, after.limits.max_steps],
-    ['max_seconds', before.limits.max_seconds, after.limits.max_seconds],
-    ['context_strategy', before.context.strategy, after.context.strategy],
-    ['context_max_tokens', before.context.max_tokens, after.context.max_tokens],
-    ['memory', t(`memory.scope.${before.memory}`), t(`memory.scope.${after.memory}`)],
-  ] as const
-  const names = new Set([...before.tools, ...after.tools].map(tool => tool.tool))
-  const find = (content: SpecContent, name: string) => content.tools.find(tool => tool.tool === name)
-  const tools = [...names].map(
-    name =>
-      ({
-        field: `tool:${name}`,
-        before: describeTool(find(before, name), t, findFileName),
-        after: describeTool(find(after, name), t, findFileName),
-      }) as const,
-  )
-  const fields = values.map(([field, a, b]) => ({ field, before: formatValue(a), after: formatValue(b) }))
-  return [...fields, ...tools].filter(change => change.before !== change.after)
 }
 
 /** Returns the content with one tool changed or added; the order of the tools is kept. */

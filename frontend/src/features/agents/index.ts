@@ -6,7 +6,7 @@ export { EditedDrafts } from './components/EditedDrafts'
 export { ToolName } from './components/ToolName'
 export { buildTree } from './components/tree'
 export { useAgentDrag } from './components/useAgentDrag'
-export { describeTool, listPageIds, toSpecContent } from './content'
+export { describeParts } from './parts'
 export { type Pair, parseVersionsSearch, type VersionsSearch } from './versions/pair'
 export { addToolToDraft } from './workshop/addTool'
 export { applyDraft } from './workshop/applyDraft'
@@ -17,6 +17,11 @@ export type { WorkshopHandle } from './workshop/WorkshopPanel'
 /** The editor is large and not needed to chat, so it is loaded when it is opened. */
 export const WorkshopPanel = lazy(() => import('./workshop/WorkshopPanel'))
 export const DiffView = lazy(() => import('./workshop/DiffView').then(module => ({ default: module.DiffView })))
+/** The table of the fields of a spec has texts that the first page does not load. */
+export const FieldName = lazy(() => import('./components/FieldName').then(module => ({ default: module.FieldName })))
+export const FieldDifference = lazy(() =>
+  import('./components/FieldDifference').then(module => ({ default: module.FieldDifference })),
+)
 export const LineDiff = lazy(() => import('./workshop/LineDiff').then(module => ({ default: module.LineDiff })))
 export const AnsweredDialog = lazy(() =>
   import('./versions/AnsweredDialog').then(module => ({ default: module.AnsweredDialog })),

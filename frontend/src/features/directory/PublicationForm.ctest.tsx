@@ -2,14 +2,14 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import axe from 'axe-core'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { render } from 'vitest-browser-react'
-import type { AgentRow, PublicationRow, WorkspaceRow } from '@/api'
+import { type AgentRow, defaultSpec, type PublicationRow, type WorkspaceRow } from '@/api'
 import { readStored, setStorageOwner } from '@/lib/storage'
 import { answerRequests, listChanges, page } from '@/testing/restServer'
 import { PublishPage } from './PublishPage'
 
 const agent = {
   actor: { id: 'robin', name: 'Robin', handle: 'robin', description: 'Answers.', avatar: null },
-  spec: { id: 's', number: 4, message: '', tools: [] },
+  spec: { id: 's', number: 4, message: '', content: defaultSpec },
   verbs: ['publish_agent'],
 } as unknown as AgentRow
 const workspace = { id: 'w', name: 'Lighthouse', handle: 'lighthouse' } as WorkspaceRow

@@ -14,7 +14,7 @@ import {
   useVersions,
   type WorkspaceRow,
 } from '@/api'
-import { DiffView, toSpecContent } from '@/features/agents'
+import { DiffView } from '@/features/agents'
 import { useAsyncAction } from '@/lib/asyncAction'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
@@ -221,7 +221,7 @@ function ChangesSince({ agent, publication, version }: ChangesSinceProps) {
       <div className={styles.diff}>
         {before && after ? (
           <Suspense fallback={<Skeleton lines={4} label={t('loading')} />}>
-            <DiffView before={toSpecContent(before)} after={toSpecContent(after)} layer="production" />
+            <DiffView before={before.content} after={after.content} layer="production" />
           </Suspense>
         ) : (
           <Skeleton lines={4} label={t('loading')} />

@@ -1,6 +1,7 @@
 /** The texts of suggestions and merges. */
 import type { ListedSuggestionRow, MergeRow } from '@/api'
-import { type PlainTextKey, type Texts, t as texts } from '@/lib/language'
+import { describeParts } from '@/features/agents'
+import type { PlainTextKey, Texts } from '@/lib/language'
 
 const MAX_TITLE = 90
 
@@ -9,25 +10,12 @@ const getFirstLine = (text: string) => {
   return line.length > MAX_TITLE ? `${line.slice(0, MAX_TITLE - 1).trimEnd()}…` : line
 }
 
-/** Formats the changed parts, such as "prompt, tools". */
-export const formatTouches = (touches: readonly string[], t: Texts['t'] = texts) =>
-  touches.map(part => t(`touches.${part}` as Extract<PlainTextKey, `touches.${string}`>)).join(t('listJoin'))
-
 /** Returns the first line of the author's note, or else the changed parts. */
 export const getTitle = (row: ListedSuggestionRow, t: Texts['t']) =>
   getFirstLine(row.note) ||
   (row.touches.length > 0
-    ? t('changeOf', { what: formatTouches(row.touches, t) })
+    ? t('changeOf', { what: describeParts(row.touches, t) })
     : t('changeOfAgent', { name: row.agent.name }))
-
-/** Names the field of a conflict; null for the prompt and for a tool (`ToolName`). */
-export function describeField(about: string, t: Texts['t']): string | null {
-  if (about === 'prompt' || about.startsWith('tools.')) return null
-  const [first, name] = [about.split('.')[0], about.split('.').slice(1).join('.')]
-  return t(
-    `field.${first === 'context' ? `context_${name}` : name || first}` as Extract<PlainTextKey, `field.${string}`>,
-  )
-}
 
 /** The codes that have the same text, by its name. Each other code has its own text. */
 const codesByText = {

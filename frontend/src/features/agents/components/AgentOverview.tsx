@@ -18,7 +18,7 @@ import { TextField } from '@/ui/Field'
 import layout from '@/ui/layout.module.css'
 import { Switch } from '@/ui/Switch'
 import { showToast } from '@/ui/toast'
-import { listEnabledTools, toSpecContent } from '../content'
+import { listEnabledTools } from '../content'
 import styles from './AgentOverview.module.css'
 import { ToolName } from './ToolName'
 
@@ -91,10 +91,10 @@ function Prompt({
   const { t } = useTexts()
   const [isExpanded, setExpanded] = useState(false)
   const { spec } = agent
-  const lines = spec.prompt.split('\n')
+  const { content } = spec
+  const lines = content.prompt.split('\n')
   const hiddenLines = isExpanded ? 0 : Math.max(0, lines.length - COLLAPSED_LINES)
-  const visibleText = hiddenLines ? lines.slice(0, COLLAPSED_LINES).join('\n') : spec.prompt
-  const content = toSpecContent(spec)
+  const visibleText = hiddenLines ? lines.slice(0, COLLAPSED_LINES).join('\n') : content.prompt
   const tools = listEnabledTools(content).map(tool => tool.tool)
   return (
     <section className={blocks.sec}>
@@ -117,8 +117,8 @@ function Prompt({
           ) : null}
         </span>
       </h2>
-      {spec.prompt.trim() ? (
-        <pre className={blocks.preformatted} lang={detectLanguage(spec.prompt)}>
+      {content.prompt.trim() ? (
+        <pre className={blocks.preformatted} lang={detectLanguage(content.prompt)}>
           {visibleText}
         </pre>
       ) : (
@@ -132,10 +132,10 @@ function Prompt({
         ) : null}
         <span className="faint xs end">
           {[
-            spec.model || t('defaultModel'),
+            content.model || t('defaultModel'),
             t('nTools', { count: tools.length }),
             t('nSteps', { count: content.limits.max_steps }),
-            t('characters', { count: spec.prompt.length, n: formatNumber(spec.prompt.length) }),
+            t('characters', { count: content.prompt.length, n: formatNumber(content.prompt.length) }),
           ].join(' · ')}
         </span>
       </div>

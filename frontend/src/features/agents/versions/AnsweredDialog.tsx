@@ -13,7 +13,7 @@ import { lazy } from '@/ui/lazy'
 import { Segments } from '@/ui/Segments'
 import { Skeleton } from '@/ui/Skeleton'
 import { ToolName } from '../components/ToolName'
-import { listEnabledTools, toSpecContent } from '../content'
+import { listEnabledTools } from '../content'
 import workshopStyles from '../workshop/Workshop.module.css'
 
 const DiffView = lazy(() => import('../workshop/DiffView').then(module => ({ default: module.DiffView })))
@@ -57,7 +57,7 @@ export function AnsweredDialog(props: AnsweredDialogProps) {
       ) : isDiff && production ? (
         <section className={workshopStyles.latetext} aria-label={t('diff')}>
           <Suspense fallback={<Skeleton lines={6} label={t('loading')} />}>
-            <DiffView before={toSpecContent(production)} after={toSpecContent(spec.data)} layer={layer} />
+            <DiffView before={production.content} after={spec.data.content} layer={layer} />
           </Suspense>
         </section>
       ) : (
@@ -73,14 +73,14 @@ export function AnsweredDialog(props: AnsweredDialogProps) {
 
 function FullSpec({ spec }: { spec: SpecRow }) {
   const { t } = useTexts()
-  const tools = listEnabledTools(toSpecContent(spec))
+  const tools = listEnabledTools(spec.content)
   return (
     <>
-      <pre className={workshopStyles.mytext} lang={detectLanguage(spec.prompt)}>
-        {spec.prompt || t('emptyPrompt')}
+      <pre className={workshopStyles.mytext} lang={detectLanguage(spec.content.prompt)}>
+        {spec.content.prompt || t('emptyPrompt')}
       </pre>
       <p className="row wrap sm">
-        {spec.model ? <code className={cx(blocks.badge, blocks.line)}>{spec.model}</code> : null}
+        {spec.content.model ? <code className={cx(blocks.badge, blocks.line)}>{spec.content.model}</code> : null}
         {tools.map(tool => (
           <span key={tool.tool} className={cx(blocks.badge, blocks.line)}>
             <ToolName tool={tool.tool} />

@@ -1,6 +1,6 @@
 import { ArrowLeftRight, RotateCcw } from 'lucide-react'
 import { type ReactNode, Suspense, useState } from 'react'
-import type { AgentRow, ListedSuggestionRow, SpecContent, SpecRow } from '@/api'
+import { type AgentRow, defaultSpec, type ListedSuggestionRow, type SpecRow } from '@/api'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { Avatar } from '@/ui/Avatar'
@@ -12,7 +12,6 @@ import { lazy } from '@/ui/lazy'
 import { Segments } from '@/ui/Segments'
 import { Skeleton } from '@/ui/Skeleton'
 import { useIsPhone } from '@/ui/useIsPhone'
-import { toSpecContent } from '../content'
 import { findRestorable, type Pair } from './pair'
 import { RestoreDialog } from './RestoreDialog'
 import versionsStyles from './Versions.module.css'
@@ -33,17 +32,6 @@ interface VersionComparisonProps {
   suggestionLink(id: string, children: ReactNode): ReactNode
   /** The replies of version `b`. */
   replies: ReactNode
-}
-
-/** The content before the first version. */
-const emptyContent: SpecContent = {
-  prompt: '',
-  model: '',
-  parameters: { temperature: null, top_p: null, max_tokens: null },
-  limits: { max_steps: 10, max_seconds: 1800 },
-  memory: 'chat',
-  context: { strategy: 'default', max_tokens: null },
-  tools: [],
 }
 
 function MissingVersion({ isReading }: { isReading: boolean }) {
@@ -109,8 +97,8 @@ export function VersionComparison(props: VersionComparisonProps) {
       <section className={cx(blocks.sec, versionsStyles.diff)} aria-label={t('diff')}>
         <Suspense fallback={<Skeleton lines={6} label={t('loading')} />}>
           <DiffView
-            before={a ? toSpecContent(a) : emptyContent}
-            after={toSpecContent(b)}
+            before={a ? a.content : defaultSpec}
+            after={b.content}
             layer="production"
             columns={isPhone ? 1 : columns}
           />

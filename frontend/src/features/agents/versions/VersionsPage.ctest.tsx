@@ -1,6 +1,6 @@
 import { afterEach, expect, it, vi } from 'vitest'
 import { render } from 'vitest-browser-react'
-import type { AgentRow } from '@/api'
+import { type AgentRow, defaultSpec } from '@/api'
 import { answerByPath, page, withQueries } from '@/testing/restServer'
 import { VersionsPage } from './VersionsPage'
 
@@ -8,13 +8,7 @@ const spec = {
   id: 's1',
   number: 1,
   message: 'first',
-  prompt: 'Be kind.',
-  model: '',
-  parameters: {},
-  limits: {},
-  context: {},
-  memory: 'chat',
-  tools: [],
+  content: { ...defaultSpec, prompt: 'Be kind.' },
   author_id: 'alice',
   created_at: '2026-11-20T10:00:00Z',
 }

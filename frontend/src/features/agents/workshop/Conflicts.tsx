@@ -4,12 +4,12 @@ import type { Conflict, Provenance } from '@/api'
 import { LayerIcon } from '@/features/layers'
 import { cx } from '@/lib/cx'
 import { hashText } from '@/lib/ids'
-import { type PlainTextKey, useTexts } from '@/lib/language'
+import { useTexts } from '@/lib/language'
 import { readStored, writeStored } from '@/lib/storage'
 import { Collapsible } from '@/ui/Collapsible'
 import { showToast } from '@/ui/toast'
 import { ToolName } from '../components/ToolName'
-import { describeTool } from '../content'
+import { describeField, findToolName, getFieldLabel, parseField, setField } from '../fields'
 import { getContributorLabel } from './contributors'
 import type { Workshop } from './draftSession'
 import {
@@ -18,10 +18,8 @@ import {
   getOriginLayer,
   hasSegment,
   listChoices,
-  parseTool,
   replaceChoice,
   type Sources,
-  setField,
 } from './provenance'
 import workshopStyles from './Workshop.module.css'
 
@@ -89,7 +87,7 @@ function applyChoice({ provenance, sources, workshop }: ConflictsProps, index: n
   if (!conflict || text === undefined) return null
   const { content } = workshop
   if (sources.chosen[index] === choice) return content
-  if (conflict.about !== 'prompt') return setField(content, conflict.about, text)
+  if (conflict.about !== 'prompt') return setField(content, conflict.about, parseField(conflict.about, text))
   const prompt = replaceChoice(sources, index, text, content.prompt)
   return prompt === null ? null : { ...content, prompt }
 }
@@ -155,18 +153,17 @@ function getChoiceLabel({ contributor: id, parts }: Choice, provenance: Provenan
 function ConflictQuestion({ conflict: { about } }: { conflict: Conflict }) {
   const { t, rich } = useTexts()
   if (about === 'prompt') return t('conflictLines')
-  const name = about.slice(about.indexOf('.') + 1)
-  return about.startsWith('tools.')
-    ? rich('conflictTool', { name }, value => <ToolName tool={value} />)
-    : t('conflictField', { name: t(`field.${about.startsWith('context.') ? 'context_' : ''}${name}` as PlainTextKey) })
+  const tool = findToolName(about)
+  return tool
+    ? rich('conflictTool', { name: tool }, value => <ToolName tool={value} />)
+    : t('conflictField', { name: getFieldLabel(about, t) })
 }
 
 function describeChoice({ about }: Conflict, text: string, t: T): string {
-  if (about.startsWith('tools.')) {
-    const tool = parseTool(text)
-    return tool ? describeTool(tool, t) : t('withoutTool')
-  }
-  return text || t(about === 'prompt' ? 'conflict.noLines' : 'byDefault')
+  if (about === 'prompt') return text || t('conflict.noLines')
+  const value = parseField(about, text)
+  if (findToolName(about) && value === null) return t('withoutTool')
+  return text ? describeField(about, value, t) : t('byDefault')
 }
 
 /** Returns the indexes of the conflicts that this person reviewed, kept in this browser, and a function to mark one. */

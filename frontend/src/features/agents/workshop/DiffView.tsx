@@ -5,10 +5,11 @@ import { useCallback, useState } from 'react'
 import { type SpecContent, useFileNames } from '@/api'
 import type { Layer } from '@/features/layers'
 import { cx } from '@/lib/cx'
-import { type PlainTextKey, type Texts, useTexts } from '@/lib/language'
+import { type Texts, useTexts } from '@/lib/language'
 import buttonStyles from '@/ui/Button.module.css'
-import { ToolName } from '../components/ToolName'
-import { type FieldChange, listFieldChanges, listPageIds } from '../content'
+import { FieldName } from '../components/FieldName'
+import { listPageIds } from '../content'
+import { type FieldChange, listFieldChanges } from '../fields'
 import versionsStyles from '../versions/Versions.module.css'
 import { ChangedText } from './ChangedText'
 import { diffRules, editorTheme } from './editorTheme'
@@ -115,19 +116,15 @@ function OneColumn({ before, after, isFolded }: Omit<DiffSetup, 't'>) {
   return <div className={workshopStyles.ed} ref={host} />
 }
 
-export const getFieldTextKey = (field: FieldChange['field']): PlainTextKey =>
-  field.startsWith('tool:') ? 'tool' : (`field.${field}` as Extract<PlainTextKey, `field.${string}`>)
-
 function FieldChanges({ changes }: { changes: readonly FieldChange[] }) {
-  const { t } = useTexts()
   return (
     <dl className={workshopStyles.fieldchanges}>
-      {changes.map(({ field, before, after }) => {
+      {changes.map(({ path, before, after }) => {
         const parts = diffWords(before, after)
         return (
-          <div key={field}>
+          <div key={path}>
             <dt>
-              {t(getFieldTextKey(field))} {field.startsWith('tool:') ? <ToolName tool={field.slice(5)} /> : null}
+              <FieldName path={path} />
             </dt>
             <dd>
               <ChangedText kind="del" parts={parts.before} /> → <ChangedText kind="ins" parts={parts.after} />

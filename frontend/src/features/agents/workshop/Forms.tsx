@@ -1,10 +1,9 @@
 import { ChevronDown, ChevronRight } from 'lucide-react'
 import { type ComponentProps, type ReactNode, Suspense, useId, useState } from 'react'
-import { type AgentRow, type OfferedToolRow, type SpecContent, useOfferedTools } from '@/api'
+import { type AgentRow, defaultSpec, type OfferedToolRow, type SpecContent, useOfferedTools } from '@/api'
 import { OfferedTool } from '@/features/tools'
 import { cx } from '@/lib/cx'
 import { type PlainTextKey, useTexts } from '@/lib/language'
-import { listKeys } from '@/lib/listKeys'
 import { formatNumber } from '@/lib/time'
 import { getToolIcon } from '@/lib/toolIcons'
 import { DELEGATE, isAgentTool } from '@/lib/toolNames'
@@ -14,7 +13,8 @@ import fieldStyles from '@/ui/Field.module.css'
 import { Loading } from '@/ui/Loading'
 import { Switch } from '@/ui/Switch'
 import { useCalledAgent } from '../components/ToolName'
-import { listEnabledTools, updateTool } from '../content'
+import { listEnabledTools, type ToolUse, updateTool } from '../content'
+import { type ChoiceControl, findControl, getField, listPathsOfTab, setField, type Tab } from '../fields'
 import { NumberField } from './NumberField'
 import { ToolSettings } from './ToolSettings'
 import workshopStyles from './Workshop.module.css'
@@ -110,8 +110,6 @@ export function ToolsForm({ content, isReadOnly, onEdit, workspaceId, agentId = 
     </>
   )
 }
-
-type ToolUse = SpecContent['tools'][number]
 
 interface ToolItemProps {
   tool: OfferedToolRow
@@ -271,9 +269,6 @@ interface ModelParametersFormProps extends FormProps {
 
 export function ModelParametersForm({ content, isReadOnly, onEdit, models, defaultModel }: ModelParametersFormProps) {
   const { t } = useTexts()
-  const { parameters } = content
-  const set = (change: Partial<SpecContent['parameters']>) =>
-    onEdit({ ...content, parameters: { ...parameters, ...change } })
   return (
     <div className="col gap">
       <TextField
@@ -291,127 +286,82 @@ export function ModelParametersForm({ content, isReadOnly, onEdit, models, defau
           <option key={model} value={model} />
         ))}
       </datalist>
-      <NumberField
-        label={t('field.temperature')}
-        hint={t('temperatureHint')}
-        min={0}
-        max={2}
-        step={0.1}
-        value={parameters.temperature}
-        isReadOnly={isReadOnly}
-        onChange={temperature => set({ temperature })}
-      />
-      <NumberField
-        label={t('field.top_p')}
-        hint={t('topPHint')}
-        min={0.01}
-        max={1}
-        step={0.05}
-        value={parameters.top_p}
-        isReadOnly={isReadOnly}
-        onChange={top_p => set({ top_p })}
-      />
-      <NumberField
-        label={t('field.max_tokens')}
-        hint={t('maxTokensHint')}
-        min={1}
-        max={200_000}
-        step={1}
-        value={parameters.max_tokens}
-        isReadOnly={isReadOnly}
-        onChange={max_tokens => set({ max_tokens })}
-      />
+      <FieldsOfTab tab="model" content={content} isReadOnly={isReadOnly} onEdit={onEdit} />
     </div>
   )
 }
 
-export function LimitsForm({ content, isReadOnly, onEdit }: FormProps) {
-  const { t } = useTexts()
-  const { limits } = content
-  const set = (change: Partial<SpecContent['limits']>) => onEdit({ ...content, limits: { ...limits, ...change } })
-  return (
-    <div className="col gap">
-      <NumberField
-        label={t('field.max_steps')}
-        hint={t('maxStepsHint')}
-        min={1}
-        max={50}
-        step={1}
-        value={limits.max_steps}
-        isReadOnly={isReadOnly}
-        onChange={value => set({ max_steps: value ?? 10 })}
-      />
-      <NumberField
-        label={t('field.max_seconds')}
-        hint={t('maxSecondsHint')}
-        min={5}
-        max={3_600}
-        step={5}
-        value={limits.max_seconds}
-        isReadOnly={isReadOnly}
-        onChange={value => set({ max_seconds: value ?? 1_800 })}
-      />
-      <ContextFields content={content} isReadOnly={isReadOnly} onEdit={onEdit} />
-      <Field label={t('memory.scope')} hint={t(`memory.scopeHint.${content.memory}`)}>
-        {attributes => (
-          <select
-            {...attributes}
-            className={fieldStyles.input}
-            value={content.memory}
-            disabled={isReadOnly}
-            onChange={event => onEdit({ ...content, memory: event.target.value === 'agent' ? 'agent' : 'chat' })}
-          >
-            <option value="chat">{t('memory.scope.chat')}</option>
-            <option value="agent">{t('memory.scope.agent')}</option>
-          </select>
-        )}
-      </Field>
-    </div>
-  )
+export const LimitsForm = (props: FormProps) => (
+  <div className="col gap">
+    <FieldsOfTab tab="limits" {...props} />
+  </div>
+)
+
+/** The fields of a tab by the table of fields, except the model, which has a field of its own. */
+function FieldsOfTab({ tab, ...form }: FormProps & { tab: Tab }) {
+  const paths = listPathsOfTab(tab).filter(path => path !== 'model')
+  return paths.map(path => <SpecField key={path} path={path} {...form} />)
 }
 
-const strategies = listKeys<SpecContent['context']['strategy']>({
-  default: true,
-  summarise: true,
-  retrieve: true,
-  truncate: true,
-})
-
-/** What the agent reads of chats that are too long for its model. */
-function ContextFields({ content, isReadOnly, onEdit }: FormProps) {
+function SpecField({ path, content, isReadOnly, onEdit }: FormProps & { path: string }) {
   const { t } = useTexts()
-  const { context } = content
-  const set = (change: Partial<SpecContent['context']>) => onEdit({ ...content, context: { ...context, ...change } })
+  const control = findControl(path)
+  const value = getField(content, path)
+  const set = (next: unknown) => onEdit(setField(content, path, next))
+  switch (control?.kind) {
+    case 'number':
+      return (
+        <NumberField
+          label={t(control.label)}
+          hint={t(control.hint)}
+          min={control.min}
+          max={control.max}
+          step={control.step}
+          value={value as number | null}
+          isReadOnly={isReadOnly}
+          onChange={next => set(next ?? getField(defaultSpec, path))}
+        />
+      )
+    case 'choice':
+      return (
+        <ChoiceField control={control} value={String(value)} isReadOnly={isReadOnly} onChange={next => set(next)} />
+      )
+    case 'text':
+      return <TextField label={t(control.label)} value={String(value)} readOnly={isReadOnly} onChange={set} />
+    default:
+      return null
+  }
+}
+
+interface ChoiceFieldProps {
+  control: ChoiceControl
+  value: string
+  isReadOnly: boolean
+  onChange(value: string): void
+}
+
+function ChoiceField({ control, value, isReadOnly, onChange }: ChoiceFieldProps) {
+  const { t } = useTexts()
+  const { label, editorLabel = label, options, hint } = control
+  const hintKey = typeof hint === 'string' ? hint : hint[value]
   return (
-    <>
-      <Field label={t('field.context_strategy')} hint={t('contextStrategyHint')}>
-        {props => (
-          <select
-            {...props}
-            className={fieldStyles.input}
-            value={context.strategy}
-            disabled={isReadOnly}
-            onChange={event => set({ strategy: event.target.value as SpecContent['context']['strategy'] })}
-          >
-            {strategies.map(strategy => (
-              <option key={strategy} value={strategy}>
-                {t(`context.${strategy}`)}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
-      <NumberField
-        label={t('field.context_max_tokens')}
-        hint={t('contextTokensHint')}
-        min={1_000}
-        max={2_000_000}
-        step={1_000}
-        value={context.max_tokens}
-        isReadOnly={isReadOnly}
-        onChange={max_tokens => set({ max_tokens })}
-      />
-    </>
+    <Field label={t(editorLabel)} hint={hintKey ? t(hintKey) : null}>
+      {attributes => (
+        <select
+          {...attributes}
+          className={fieldStyles.input}
+          value={value}
+          disabled={isReadOnly}
+          onChange={event => onChange(event.target.value)}
+        >
+          {Object.entries(options).map(([option, text]) => (
+            <option key={option} value={option}>
+              {t(text)}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
   )
 }
 

@@ -5,7 +5,6 @@ import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
 import { Loading } from '@/ui/Loading'
 import { Segments } from '@/ui/Segments'
-import { toSpecContent } from '../content'
 import type { DraftActions } from './actions'
 import { DiffView } from './DiffView'
 import type { Workshop } from './draftSession'
@@ -69,7 +68,7 @@ export function RebaseView({ agent, draft, workshop, actions, onDone }: RebaseVi
       {base.data ? (
         <DiffView
           key={side}
-          before={toSpecContent(base.data)}
+          before={base.data.content}
           after={side === 'theirs' ? workshop.production : workshop.content}
           layer={side === 'theirs' ? 'production' : 'writing'}
         />

@@ -55,7 +55,7 @@ function SaveForm({
   const { t } = useTexts()
   const [message, setMessage] = useState('')
   const [error, setError] = useState<unknown>(null)
-  const counts = countUnifiedChanges(agent.spec.prompt, workshop.content.prompt)
+  const counts = countUnifiedChanges(agent.spec.content.prompt, workshop.content.prompt)
   const suggestions = useDraftSuggestions(workshop.draft)
   const unused = suggestions.data?.unused ?? []
   const save = async (event: FormEvent) => {

@@ -7,9 +7,8 @@ import blocks from '@/ui/blocks.module.css'
 import { Dialog } from '@/ui/Dialog'
 import { Field } from '@/ui/Field'
 import fieldStyles from '@/ui/Field.module.css'
-import { ToolName } from '../components/ToolName'
-import { listFieldChanges } from '../content'
-import { getFieldTextKey } from './DiffView'
+import { FieldName } from '../components/FieldName'
+import { listFieldChanges } from '../fields'
 import { countUnifiedChanges } from './layerGutter'
 import workshopStyles from './Workshop.module.css'
 
@@ -82,9 +81,9 @@ function ChangedParts({ before, after }: { before: SpecContent; after: SpecConte
           {t('prompt')} <span className="num">{`+${counts.added} −${counts.removed}`}</span>
         </li>
       )}
-      {changes.map(({ field }) => (
-        <li key={field} className={cx(blocks.badge, blocks.line)}>
-          {t(getFieldTextKey(field))} {field.startsWith('tool:') ? <ToolName tool={field.slice(5)} /> : null}
+      {changes.map(({ path }) => (
+        <li key={path} className={cx(blocks.badge, blocks.line)}>
+          <FieldName path={path} />
         </li>
       ))}
     </ul>

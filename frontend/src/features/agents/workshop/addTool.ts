@@ -1,5 +1,5 @@
 import { type AgentRow, ApiError, type DraftRow, drafts } from '@/api'
-import { toSpecContent, updateTool } from '../content'
+import { updateTool } from '../content'
 
 /** Returns the current draft of an agent in a chat, or null. */
 const readDraft = (chatId: string, agentId: string): Promise<DraftRow | null> =>
@@ -15,7 +15,7 @@ const readDraft = (chatId: string, agentId: string): Promise<DraftRow | null> =>
 export async function addToolToDraft(chatId: string, agent: AgentRow, tool: string, personId: string): Promise<void> {
   const agentId = agent.actor.id
   const draft = await readDraft(chatId, agentId)
-  const before = draft?.written ?? toSpecContent(agent.spec)
+  const before = draft?.written ?? agent.spec.content
   if (before.tools.some(use => use.tool === tool && use.is_enabled)) return
   const isMine = draft?.lock_holder_id === personId
   const content = updateTool(before, tool, { is_enabled: true })

@@ -3,7 +3,7 @@ import { type RefObject, useCallback, useEffect, useRef, useState } from 'react'
 import { ApiError, type DraftRow, type DraftWrite, drafts, type SpecRow } from '@/api'
 import { useLatest } from '@/lib/latest'
 import { Autosave, type AutosaveState, type LostCode } from '../autosave'
-import { isSameContent, toSpecContent } from '../content'
+import { isSameContent } from '../content'
 import {
   canResume,
   type DraftKey,
@@ -155,8 +155,7 @@ function usePendingEditsOfEarlierLoad(
   useEffect(() => {
     if (!isLoaded || isMine || !readPendingEdits(draftKey)) return
     const pending = takePendingEdits(draftKey)
-    if (!pending || isStored(pending.content, draft) || isSameContent(pending.content, toSpecContent(production)))
-      return
+    if (!pending || isStored(pending.content, draft) || isSameContent(pending.content, production.content)) return
     const isLockedByOther = draft?.lock_holder_id != null && draft.lock_holder_id !== draftKey.personId
     setLost(
       keepLostText(

@@ -4,7 +4,6 @@ import type { ActorRow, AgentRow, DraftRow, ErrorCode, SpecContent } from '@/api
 import { isFuture } from '@/lib/time'
 import { type ChatState, isEnded, upsertRows, useChatSelector } from '@/realtime'
 import type { AutosaveState } from '../autosave'
-import { toSpecContent } from '../content'
 import { useDraftAutosave } from './draftAutosave'
 import type { LostText } from './draftBackup'
 import { findJustSavedDraft } from './justSaved'
@@ -91,7 +90,7 @@ export function useWorkshop(chatId: string, agent: AgentRow, me: ActorRow): Work
     upsertRow,
   })
 
-  const production = useMemo(() => toSpecContent(agent.spec), [agent.spec])
+  const production = agent.spec.content
   const applied = useMemo(() => (draft ? draft.applied : null), [draft])
   const latest = writing ?? draft ?? saved
   const written = useMemo(() => (latest ? latest.written : production), [latest, production])

@@ -1,17 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Conflict, Provenance, Segment, SpecContent } from '@/api'
+import { type Conflict, defaultSpec, type Provenance, type Segment, type SpecContent } from '@/api'
 import { splitLines } from '@/lib/splitLines'
-import { findSources, hasSegment, locateSegments, replaceChoice, setField } from './provenance'
+import { parseField, setField } from '../fields'
+import { findSources, hasSegment, locateSegments, replaceChoice } from './provenance'
 
 const content = (prompt: string, change: Partial<SpecContent> = {}): SpecContent => ({
+  ...defaultSpec,
   prompt,
-  model: '',
-  parameters: { temperature: null, top_p: null, max_tokens: null },
-  limits: { max_steps: 10, max_seconds: 1800 },
-  memory: 'chat',
-  context: { strategy: 'default', max_tokens: null },
-  tools: [],
   ...change,
 })
 const segment = (text: string, contributors: string[] = [], conflict: number | null = null): Segment => ({
@@ -118,10 +114,11 @@ describe('a conflict in a field', () => {
   it('finds the current choice and can be changed to another', () => {
     const conflict = about('parameters.temperature', '0.3', '1.0', '')
     const chosen = (now: SpecContent) => findSources(provenance([], [conflict]), now).chosen[0]
-    const warm = setField(content(''), conflict.about, '1.0')
+    const set = (now: SpecContent, text: string) => setField(now, conflict.about, parseField(conflict.about, text))
+    const warm = set(content(''), '1.0')
     expect(warm.parameters.temperature).toBe(1)
     expect([chosen(content('')), chosen(warm)]).toEqual([2, 1])
-    expect(chosen(setField(warm, conflict.about, ''))).toBe(2)
+    expect(chosen(set(warm, ''))).toBe(2)
   })
 
   it('about a tool adds, changes or removes the tool', () => {
@@ -134,9 +131,9 @@ describe('a conflict in a field', () => {
     const other = { ...tool, custom_config: { retries: 1, timeout_s: 9 } }
     const conflict = about('tools.web_fetch', JSON.stringify(tool), JSON.stringify(other), '')
     const chosen = (now: SpecContent) => findSources(provenance([], [conflict]), now).chosen[0]
-    const has = setField(content(''), conflict.about, JSON.stringify(other))
+    const has = setField(content(''), conflict.about, other)
     expect([chosen(has), chosen(content('')), chosen(content('', { tools: [tool] }))]).toEqual([1, 2, 0])
-    expect(setField(has, conflict.about, '').tools).toEqual([])
+    expect(setField(has, conflict.about, parseField(conflict.about, '')).tools).toEqual([])
   })
 })
 

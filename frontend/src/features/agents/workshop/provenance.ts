@@ -1,6 +1,8 @@
 /** The provenance of a draft's text: its segments, located in the current text. Pure. */
 import type { Conflict, Provenance, Segment, SpecContent } from '@/api'
 import { splitLines } from '@/lib/splitLines'
+import { isEqual } from '../content'
+import { getField, parseField } from '../fields'
 import { lineChanges } from './lineChanges'
 
 /** A segment in the current text, with its lines (1-based) that are unchanged. */
@@ -214,79 +216,8 @@ export function replaceChoice(
 
 // --- fields: everything but the prompt ---------------------------------------------------------------------------
 
-type Tool = SpecContent['tools'][number]
-
-/** Formats a field like the text of a choice. Tools are serialized with sorted settings. */
-function formatField(content: SpecContent, about: string): string {
-  const [group, name = ''] = splitFieldName(about)
-  if (group === 'tools') return serializeTool(content.tools.find(tool => tool.tool === name) ?? null)
-  if (group === 'parameters' || group === 'limits' || group === 'context')
-    return formatValue((content[group] as Record<string, unknown>)[name] ?? null)
-  return formatValue(group === 'model' ? content.model : group === 'memory' ? content.memory : null)
-}
-
-const formatValue = (value: unknown) => (value === null || value === undefined ? '' : String(value))
-const splitFieldName = (about: string): [string, string?] => {
-  const dot = about.indexOf('.')
-  return dot < 0 ? [about] : [about.slice(0, dot), about.slice(dot + 1)]
-}
-
-function serializeTool(tool: Partial<Tool> | null): string {
-  if (!tool) return ''
-  const settings = Object.entries(tool.custom_config ?? {}).sort(([a], [b]) => a.localeCompare(b))
-  return JSON.stringify([tool.tool, tool.is_enabled ?? true, settings, tool.usage_instructions ?? ''])
-}
-
-/** Parses the tool of a choice; null when the choice removes the tool. */
-export function parseTool(text: string): Tool | null {
-  try {
-    return text ? (JSON.parse(text) as Tool) : null
-  } catch {
-    return null
-  }
-}
-
-const isNumber = (text: string) => text.trim() !== '' && Number.isFinite(Number(text))
-const isSameField = (about: string, a: string, b: string) =>
-  a === b || (!about.startsWith('tools.') && isNumber(a) && isNumber(b) && Number(a) === Number(b))
-
 function findFieldChoice(conflict: Conflict, content: SpecContent): number | null {
-  const now = formatField(content, conflict.about)
-  const isTool = conflict.about.startsWith('tools.')
-  const at = conflict.choices.findIndex(choice =>
-    isSameField(conflict.about, isTool ? serializeTool(parseTool(choice.text)) : choice.text, now),
-  )
+  const now = getField(content, conflict.about)
+  const at = conflict.choices.findIndex(choice => isEqual(parseField(conflict.about, choice.text), now))
   return at < 0 ? null : at
-}
-
-/** Returns the content with a field set to the text of a choice. */
-export function setField(content: SpecContent, about: string, text: string): SpecContent {
-  const [group, name = ''] = splitFieldName(about)
-  switch (group) {
-    case 'model':
-      return { ...content, model: text }
-    case 'memory':
-      return { ...content, memory: text as SpecContent['memory'] }
-    case 'parameters':
-      return { ...content, parameters: { ...content.parameters, [name]: text === '' ? null : Number(text) } }
-    case 'limits':
-      return text === '' ? content : { ...content, limits: { ...content.limits, [name]: Number(text) } }
-    case 'context':
-      return { ...content, context: setContextField(content.context, name, text) }
-    case 'tools':
-      return { ...content, tools: replaceTool(content.tools, name, parseTool(text)) }
-    default:
-      return content
-  }
-}
-
-function setContextField(context: SpecContent['context'], name: string, text: string): SpecContent['context'] {
-  if (name === 'max_tokens') return { ...context, max_tokens: text === '' ? null : Number(text) }
-  return { ...context, strategy: text as SpecContent['context']['strategy'] }
-}
-
-function replaceTool(tools: SpecContent['tools'], name: string, choice: Tool | null): SpecContent['tools'] {
-  if (!choice) return tools.filter(tool => tool.tool !== name)
-  const hasTool = tools.some(tool => tool.tool === name)
-  return hasTool ? tools.map(tool => (tool.tool === name ? choice : tool)) : [...tools, choice]
 }

@@ -14,7 +14,7 @@ const content = (prompt: string) => ({ prompt, tools: [] }) as unknown as SpecCo
 const me = { id: 'ann', name: 'Ann' } as ActorRow
 const agent = {
   actor: { id: 'a', name: 'Scribe' },
-  spec: { ...content('v1'), number: 1 },
+  spec: { content: content('v1'), number: 1 },
   verbs: [],
 } as unknown as AgentRow
 const draft = {

@@ -1,6 +1,7 @@
 import { Suspense, useContext, useState } from 'react'
 import type { SystemMessageRow, SystemPayload } from '@/api'
-import { type PlainTextKey, type Texts, useTexts } from '@/lib/language'
+import { describeParts } from '@/features/agents'
+import { type Texts, useTexts } from '@/lib/language'
 import { lazy } from '@/ui/lazy'
 import { Skeleton } from '@/ui/Skeleton'
 import { FoldingChoices } from './foldingChoices'
@@ -46,6 +47,5 @@ export function AppliedChange({ row }: { row: SystemMessageRow }) {
 function describeChange({ lines_changed: lines, touches = [] }: SystemPayload, t: Texts['t']): string | null {
   if (lines) return t('linesChanged', { count: lines })
   if (touches.length === 0) return null
-  const parts = touches.map(part => t(`touches.${part}` as Extract<PlainTextKey, `touches.${string}`>))
-  return t('partsChanged', { parts: parts.join(t('listJoin')) })
+  return t('partsChanged', { parts: describeParts(touches, t) })
 }

@@ -1,6 +1,6 @@
-import { type DiffRow, type SystemMessageRow, useAppliedDiff, useFileNames } from '@/api'
-import { describeTool, listPageIds, ToolName } from '@/features/agents'
-import { type PlainTextKey, type Texts, useTexts } from '@/lib/language'
+import { type SystemMessageRow, useAppliedDiff } from '@/api'
+import { FieldDifference } from '@/features/agents'
+import { useTexts } from '@/lib/language'
 import { Loading } from '@/ui/Loading'
 import { parseDiff } from '../lineDiff'
 import systemStyles from './System.module.css'
@@ -17,7 +17,7 @@ export function ChangedLines({ row }: { row: SystemMessageRow }) {
       {diff.data.fields.length > 0 ? (
         <dl>
           {diff.data.fields.map(change => (
-            <FieldChange key={change.field} change={change} />
+            <FieldDifference key={change.field} change={change} />
           ))}
         </dl>
       ) : null}
@@ -32,41 +32,4 @@ export function ChangedLines({ row }: { row: SystemMessageRow }) {
       ) : null}
     </section>
   )
-}
-
-function FieldChange({ change }: { change: DiffRow['fields'][number] }) {
-  const { t } = useTexts()
-  const values = [change.before, change.after]
-  const findFileName = useFileNames(values.flatMap(value => (isTool(value) ? listPageIds(value) : [])))
-  const [kind = '', ...rest] = change.field.split('.') // such as `model`, `limits.max_steps`, `tools.web_fetch`
-  const name = rest.join('.')
-  const fieldKey = `field.${kind === 'context' ? `context_${name}` : name || kind}` as Extract<
-    PlainTextKey,
-    `field.${string}`
-  >
-  return (
-    <>
-      <dt>
-        {kind === 'tools' ? (
-          <>
-            {t('tool')} <ToolName tool={name} />
-          </>
-        ) : (
-          t(fieldKey)
-        )}
-      </dt>
-      <dd>
-        <del>{formatValue(change.before, t, findFileName)}</del> →{' '}
-        <ins>{formatValue(change.after, t, findFileName)}</ins>
-      </dd>
-    </>
-  )
-}
-
-const isTool = (value: unknown): value is object => typeof value === 'object' && value !== null
-
-/** Formats a value in one line. An object is a tool. */
-function formatValue(value: unknown, t: Texts['t'], findFileName: ReturnType<typeof useFileNames>): string {
-  if (value === null || value === undefined || value === '') return '–'
-  return isTool(value) ? describeTool(value, t, findFileName) : String(value)
 }

@@ -290,7 +290,11 @@ function MergeResult({ merge, onSuggestion }: { merge: MergeRow; onSuggestion(id
   if (!base.data) return <Skeleton lines={6} label={t('loading')} />
   return (
     <>
-      <MergedText basePrompt={base.data.prompt} baseVersion={merge.base_version} provenance={merge.provenance} />
+      <MergedText
+        basePrompt={base.data.content.prompt}
+        baseVersion={merge.base_version}
+        provenance={merge.provenance}
+      />
       <section className={cx(blocks.sec, mergeStyles.contributions)}>
         <h3 className={blocks.h}>{t('contributions')}</h3>
         <ul className={cx(blocks.b, blocks.rows)}>

@@ -1,7 +1,7 @@
 import { GitMergeConflict, UnfoldVertical } from 'lucide-react'
-import { useMemo, useState } from 'react'
+import { Suspense, useMemo, useState } from 'react'
 import type { Conflict, Provenance } from '@/api'
-import { getContributorLabel, listContributorNames, ToolName } from '@/features/agents'
+import { FieldName, getContributorLabel, listContributorNames } from '@/features/agents'
 import { LayerIcon } from '@/features/layers'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
@@ -15,7 +15,6 @@ import {
   type MergedLine,
   type MergedPart,
 } from '../mergedLines'
-import { describeField } from '../wording'
 import mergeStyles from './Merge.module.css'
 
 interface MergedTextProps {
@@ -141,7 +140,6 @@ function Avatars({
 /** A conflict between contributors: the question, the text of each, and which one is in the draft. */
 function ConflictBox({ conflict, findContributor }: { conflict: Conflict; findContributor: FindContributor }) {
   const { t } = useTexts()
-  const fieldName = describeField(conflict.about, t)
   const contributors = conflict.choices.flatMap(choice =>
     choice.contributor ? (findContributor(choice.contributor) ?? []) : [],
   )
@@ -152,13 +150,13 @@ function ConflictBox({ conflict, findContributor }: { conflict: Conflict; findCo
       <div className={mergeStyles.confhead}>
         <GitMergeConflict className="i s" aria-hidden />
         <span className="grow" lang={detectLanguage(question)}>
-          {conflict.about.startsWith('tools.') ? (
-            <b>
-              {t('tool')} <ToolName tool={conflict.about.slice('tools.'.length)} /> ·{' '}
-            </b>
-          ) : fieldName ? (
-            <b>{fieldName} · </b>
-          ) : null}
+          {conflict.about === 'prompt' ? null : (
+            <Suspense fallback={null}>
+              <b>
+                <FieldName path={conflict.about} /> ·{' '}
+              </b>
+            </Suspense>
+          )}
           {question}
         </span>
       </div>

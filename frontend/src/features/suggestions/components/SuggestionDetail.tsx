@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Suspense, useState } from 'react'
 import { keys, type ListedSuggestionRow, type SuggestionDetailRow, useSuggestion, useSummarize } from '@/api'
-import { DiffView, toSpecContent } from '@/features/agents'
+import { DiffView } from '@/features/agents'
 import { LayerIcon } from '@/features/layers'
 import { cx } from '@/lib/cx'
 import { getErrorText } from '@/lib/errors'
@@ -227,7 +227,7 @@ function SuggestionChanges({ detail: { suggestion: row, base, production } }: { 
           {t('theSuggestion')}
         </div>
         <Suspense fallback={<Skeleton lines={6} label={t('loading')} />}>
-          <DiffView key={before.id} before={toSpecContent(before)} after={row.content} layer="suggestion" />
+          <DiffView key={before.id} before={before.content} after={row.content} layer="suggestion" />
         </Suspense>
       </div>
     </section>

@@ -1,4 +1,5 @@
 import type { ListedSuggestionRow } from '@/api'
+import { describeParts } from '@/features/agents'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { detectLanguage } from '@/lib/textLanguage'
@@ -7,7 +8,7 @@ import { Avatar } from '@/ui/Avatar'
 import blocks from '@/ui/blocks.module.css'
 import { Checkbox } from '@/ui/Checkbox'
 import { isSelectable } from '../selection'
-import { formatTouches, getTitle } from '../wording'
+import { getTitle } from '../wording'
 import suggestionsStyles from './Suggestions.module.css'
 
 interface SuggestionItemProps {
@@ -87,7 +88,7 @@ export function SuggestionBadges({ row }: { row: ListedSuggestionRow }) {
     <>
       {others.map(part => (
         <span key={part} data-slot="badge" className={blocks.badge}>
-          {formatTouches([part], t)}
+          {describeParts([part], t)}
         </span>
       ))}
       {isOld ? (

@@ -1,23 +1,13 @@
 import { afterEach, expect, it, vi } from 'vitest'
 import { page as browserPage } from 'vitest/browser'
 import { render } from 'vitest-browser-react'
-import { keys, type ListedSuggestionRow, type WorkspaceRow } from '@/api'
+import { defaultSpec, keys, type ListedSuggestionRow, type WorkspaceRow } from '@/api'
 import { answerRequests, newQueryClient, page, withQueries } from '@/testing/restServer'
 import { actor, suggestion } from '../suggestion.testing'
 import { SuggestionsPage } from './SuggestionsPage'
 
 const workspace = { id: 'w', verbs: [] } as unknown as WorkspaceRow
-const spec = {
-  id: 'v6',
-  number: 6,
-  prompt: '',
-  model: '',
-  parameters: {},
-  limits: {},
-  context: {},
-  memory: 'chat',
-  tools: [],
-}
+const spec = { id: 'v6', number: 6, content: defaultSpec }
 const noop = () => undefined
 
 async function open(list: ListedSuggestionRow[]) {
@@ -25,7 +15,7 @@ async function open(list: ListedSuggestionRow[]) {
   answerRequests(({ path }) => {
     const id = path.match(/^\/suggestions\/(\w+)$/)?.[1]
     const row = list.find(each => each.id === id)
-    if (row) return [200, { suggestion: { ...row, content: spec }, base: spec, production: spec }]
+    if (row) return [200, { suggestion: { ...row, content: defaultSpec }, base: spec, production: spec }]
     if (path.startsWith('/workspaces/w/suggestions/count')) return [200, { pending: list.length }]
     if (path.startsWith('/workspaces/w/suggestions')) return [200, page(list)]
     return [200, page([])]
