@@ -1,7 +1,7 @@
 """The words of messages, by which they are searched: pairs of adjacent Chinese, Japanese or Korean characters, and the words of all
 other scripts.
 
-The column `words` of messages is made by the function `search_words_v1` of the database (`chats/migrations/0008_message_words.py`).
+The column `words` of messages is made by the function `search_words_v1` of the database (`chats/migrations/0003_message_words.py`).
 It is no field of `Message`, because every read of a message would then load it.
 """
 

@@ -74,7 +74,7 @@ def copy_migrated_home(home: Path) -> None:
 
 def hash_migrations() -> str:
     """Return a digest of the files that decide what a new cluster with migrated databases contains."""
-    names = ("requirements/run.txt", "config/settings.py", "common/schema.sql", "tests/servers.py")
+    names = ("requirements/run.txt", "config/settings.py", "common/management/commands/migrate.py", "tests/servers.py")
     files = [*ROOT.glob("*/migrations/*.py"), *ROOT.glob("launcher/*.py"), *(ROOT / name for name in names)]
     digest = hashlib.sha256()
     for file in sorted(files):

@@ -24,6 +24,6 @@ DROP FUNCTION publishing_refuse_deletion_of_origin;
 
 
 class Migration(migrations.Migration):
-    dependencies = [("publishing", "0001_initial"), ("actors", "0003_initial")]
+    dependencies = [("publishing", "0001_initial_2026_11_28"), ("actors", "0003_initial_2026_11_28")]
 
     operations = [migrations.RunSQL(CREATE, DROP)]

@@ -1,12 +1,10 @@
 """Publishing an agent, and publishing its next version."""
 
 from concurrent.futures import ThreadPoolExecutor
-from importlib import import_module
 from threading import Barrier
 from typing import Any
 
 import pytest
-from django.apps import apps
 from django.db import IntegrityError, connection, transaction
 
 from actors.models import Actor
@@ -316,30 +314,6 @@ def test_of_two_concurrent_publications_with_names_that_look_alike_one_succeeds(
     assert list(Actor.objects.filter(is_public=True).values_list("name", flat=True)) == ["Interpreter"]
 
 
-def test_the_migration_numbers_public_agents_whose_names_look_alike(team):
-    fill = import_module("actors.migrations.0006_fill_normalized_name").fill
-    first = publish(team)
-    others = []
-    for name in ("Wren", "Stork"):
-        agent = make_agent(team.workspace, team.alice, name)
-        copy = publishing.publish_agent(team.alice, agent.id, name=name, handle=name.lower(), **LISTING)
-        others.append(copy)
-    with connection.cursor() as cursor:
-        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-        cursor.execute("ALTER TABLE actors_actor DROP CONSTRAINT public_agent_has_normalized_name")
-        cursor.execute("DROP INDEX public_agent_name_unique")
-    Actor.objects.filter(pk__in=[copy.pk for copy in others]).update(name="ＩＮＴＥＲＰＲＥＴＥＲ")
-    Actor.objects.filter(is_public=True).update(normalized_name=None)
-    fill(apps, None)
-    stored = Actor.objects.in_bulk([first.pk, *(copy.pk for copy in others)])
-    assert [(stored[copy.pk].name, stored[copy.pk].normalized_name) for copy in (first, *others)] == [
-        ("Interpreter", "interpreter"),
-        ("ＩＮＴＥＲＰＲＥＴＥＲ 2", "interpreter 2"),
-        ("ＩＮＴＥＲＰＲＥＴＥＲ 3", "interpreter 3"),
-    ]
-    assert not Actor.objects.filter(is_public=False, normalized_name__isnull=False).exists()
-
-
 @pytest.mark.parametrize("name", ["翻譯", "❤️ Interpreter", "\U0001fae8", "Père Noël"], ids=ascii)
 def test_chinese_accents_and_emoji_that_python_does_not_know_are_names(team, name):
     assert build_publication_check(team.alice, team.robin.id, name=name).name.is_free
@@ -355,17 +329,6 @@ def test_a_name_or_a_description_can_be_changed_in_its_case_only(team):
         assert refusal.value.code == Code.NOTHING_CHANGED
     copy.refresh_from_db()
     assert (copy.name, copy.description) == ("INTERPRETER", LISTING["description"].upper())
-
-
-def test_the_migration_updates_the_search_text_of_listings(team):
-    copy = publish(team)
-    listing = Listing.objects.get(agent=copy)
-    rest = listing.search_text.split("\n")[1:]
-    Actor.objects.filter(pk=copy.pk).update(name="Interpreter 2", normalized_name="interpreter 2")
-    Listing.objects.filter(pk=listing.pk).update(search_text="\n".join(["interpreter", "inter\u00adpreter", *rest[1:]]))
-    import_module("publishing.migrations.0003_update_search_text").update(apps, None)
-    listing.refresh_from_db()
-    assert listing.search_text.split("\n") == ["interpreter 2", *rest]
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,5 @@ def test_the_migrations_since_a_release_can_be_undone(empty_database, release):
     migrate_to_release(release)
     tables = connection.introspection.table_names()
     call_command("migrate", interactive=False, verbosity=0)
-    assert connection.introspection.table_names() != tables
     migrate_to_release(release)
     assert connection.introspection.table_names() == tables
