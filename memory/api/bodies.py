@@ -6,12 +6,12 @@ from uuid import UUID
 from pydantic import Field
 
 from common.paging import PageQuery
-from common.request_types import Revision
+from common.request_types import NOT_BLANK, Revision
 from common.rest import Body
 from events.rows import NoteScope
 from memory.models import MAX_NOTE, MAX_TOPIC
 
-Text = Annotated[str, Field(min_length=1, max_length=MAX_NOTE)]
+Text = Annotated[str, Field(min_length=1, max_length=MAX_NOTE, pattern=NOT_BLANK)]
 Topic = Annotated[str, Field(max_length=MAX_TOPIC)]
 
 

@@ -78,7 +78,7 @@ def test_a_verified_address_is_shown_as_such():
 
 def test_an_account_that_took_the_address_during_the_question_is_not_promoted(monkeypatch):
     class Changing(Terminal):
-        def readline(self):
+        def readline(self, size: int | None = -1, /):
             Actor.people.update(email="old@example.org")
             Actor.people.filter(pk=make_person("Mallory").pk).update(email=EMAIL)
             return "y\n"

@@ -38,6 +38,7 @@ UNFORESEEABLE = {
     "The address must not have a query or a fragment.",
     "A schedule has a name, and says what the agent is to do.",  # nothing but invisible characters
     "A budget for a run has the period",
+    "A budget has one limit, either in dollars or in tokens.",
     "Give the address of the document or its text.",
     "A period has between 1 and",
     "There is no such time zone.",

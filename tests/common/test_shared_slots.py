@@ -2,17 +2,14 @@
 
 import ast
 import asyncio
-import gc
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from uuid import UUID
 
 import pytest
 
 import webhooks.tasks  # noqa: F401 -- with the engine of the worker, everything that it limits is imported
 import worker.tasks  # noqa: F401
-from common.db_executor import SharedDatabaseExecutor
 from common.ids import new_id
 from common.shared_slots import SharedSlots, SharedThreads, limit_working_time
 from common.tenants import set_current_tenant
@@ -201,14 +198,3 @@ async def test_a_thread_counts_until_its_work_has_ended_also_if_nobody_waits_for
     assert await stuck[1] is True
     while not threads.slots.get_queue().is_idle:
         await asyncio.sleep(0.001)
-
-
-def test_a_shared_database_executor_has_one_pool() -> None:
-    def count_pools() -> int:
-        return sum(isinstance(value, ThreadPoolExecutor) for value in gc.get_objects())
-
-    before = count_pools()
-    executor = SharedDatabaseExecutor(2, "of this test")
-    SharedSlots.instances.pop()
-    assert count_pools() == before + 1
-    del executor

@@ -10,7 +10,9 @@ const doNothing = () => undefined
 
 it('names the days in which the deletion can be undone', async () => {
   answerByPath({ 'GET /me': { workspace_purge_days: 3 } })
-  const screen = await render(withQueries(<DeleteWorkspace workspace={workspace} onDeleted={doNothing} onGo={doNothing} />))
+  const screen = await render(
+    withQueries(<DeleteWorkspace workspace={workspace} onDeleted={doNothing} onGo={doNothing} />),
+  )
   await expect.element(screen.getByText('can restore it for 3 days.')).toBeVisible()
   await userEvent.click(screen.getByRole('button', { name: 'Delete this workspace…' }))
   await expect.element(screen.getByRole('dialog')).toHaveTextContent('can restore it for 3 days, from the list')

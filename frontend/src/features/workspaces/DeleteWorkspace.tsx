@@ -75,6 +75,7 @@ function DeletionDialog({ workspace, days, onDeleted, onGo, onClose }: DeletionD
           label={t('takedown.confirm', { name: workspace.name })}
           value={name}
           autoComplete="off"
+          autoFocus
           onChange={setName}
         />
         <TextField

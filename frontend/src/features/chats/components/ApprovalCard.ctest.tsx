@@ -96,6 +96,17 @@ it('approves with edited arguments', async () => {
   await vi.waitFor(() => expect(listDecisions()).toEqual([edited]))
 })
 
+it('keeps the focus in the card while its forms open and close', async () => {
+  const screen = await show(asked())
+  await screen.getByRole('button', { name: 'Edit' }).click()
+  await expect.element(screen.getByLabelText('name')).toHaveFocus()
+  await screen.getByRole('button', { name: 'Cancel' }).click()
+  await expect.element(screen.getByRole('button', { name: 'Edit' })).toHaveFocus()
+  await screen.getByRole('button', { name: 'Refuse…' }).click()
+  await screen.getByRole('button', { name: 'Back' }).click()
+  await expect.element(screen.getByRole('button', { name: 'Refuse…' })).toHaveFocus()
+})
+
 it('refuses with a note to the agent', async () => {
   const screen = await show(asked())
   await screen.getByRole('button', { name: 'Refuse…' }).click()

@@ -1,5 +1,5 @@
 import { Check, CircleAlert, Pencil, ShieldQuestion } from 'lucide-react'
-import { useEffect, useId, useMemo, useRef, useState } from 'react'
+import { type RefObject, useEffect, useId, useMemo, useRef, useState } from 'react'
 import { ApiError, type ApprovalAsked, type ApprovalAskedRow, type Decision, decideApproval, useApproval } from '@/api'
 import { ToolName } from '@/features/agents'
 import { cx } from '@/lib/cx'
@@ -100,6 +100,7 @@ function CallCard({ row, onDecide, isDeciding, problems }: CallCardProps) {
   const { findActor } = useChat()
   const { tool, target_id: agentId, target_name: agentName, arguments: args, has_target: hasTarget } = row.payload
   const [mode, setMode] = useState<Mode>(() => (onDecide && readEditedArguments(row.id) ? 'edit' : 'view'))
+  const section = useFocusOfMode(mode)
   const agent = findActor(agentId)?.name ?? agentName
   const Icon = getToolIcon(tool)
   const isAgent = isAgentTool(tool)
@@ -111,7 +112,7 @@ function CallCard({ row, onDecide, isDeciding, problems }: CallCardProps) {
   const shownMode = isHidden && mode === 'edit' ? 'view' : mode
   const name = isAgent ? t('subAgents.publicAgent') : showHiddenCharacters(tool)
   return (
-    <section className={styles.card} aria-label={t('approval.label', { tool: name })}>
+    <section ref={section} className={styles.card} aria-label={t('approval.label', { tool: name })}>
       <div className={styles.head}>
         <span className={styles.icon}>
           <Icon className="i" aria-hidden />
@@ -151,6 +152,19 @@ function CallCard({ row, onDecide, isDeciding, problems }: CallCardProps) {
       ) : null}
     </section>
   )
+}
+
+/** Moves the focus into the form that replaces the buttons, and back to the button that opened it. `RefuseForm` focuses itself. */
+function useFocusOfMode(mode: Mode): RefObject<HTMLElement | null> {
+  const section = useRef<HTMLElement>(null)
+  const before = useRef(mode)
+  useEffect(() => {
+    if (before.current === mode) return
+    const selector = { view: `[data-opens=${before.current}]`, edit: 'input, textarea, select', refuse: null }[mode]
+    before.current = mode
+    if (selector) section.current?.querySelector<HTMLElement>(selector)?.focus()
+  }, [mode])
+  return section
 }
 
 function Why({ payload }: { payload: ApprovalAsked }) {
@@ -228,7 +242,7 @@ function DecideButtons({
 }) {
   const { t } = useTexts()
   const refuse = (
-    <Button tone="bad" blocked={isDeciding} onClick={() => onMode('refuse')}>
+    <Button tone="bad" data-opens="refuse" blocked={isDeciding} onClick={() => onMode('refuse')}>
       {t('approval.refuse')}
     </Button>
   )
@@ -249,7 +263,7 @@ function DecideButtons({
           {t('approval.approveForRun')}
         </Button>
       ) : null}
-      <Button blocked={isDeciding} onClick={() => onMode('edit')}>
+      <Button data-opens="edit" blocked={isDeciding} onClick={() => onMode('edit')}>
         <Pencil className="i s" aria-hidden />
         {t('approval.edit')}
       </Button>
