@@ -1,5 +1,7 @@
-"""`python -m bench [P1 P2 …] [--quick] [--messages N]`: measure the rows, print the tables, and save them in RESULTS.md.
+"""`python -m bench [P1 P2 …] [--quick] [--messages N] [--compare OTHER]`: measure the rows, print the tables, and save them in
+RESULTS.md.
 
+With `--compare`, P1 or P2 is measured of this checkout and of another one, or with another setting, by turns; nothing is saved.
 With `--quick` the measurements are short, and are printed but not saved. `--messages` is the length of the long chat of P6, and of
 each chat of the small workspace of P12.
 """
@@ -10,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from bench import (
     abuse,
     browser,
+    comparison,
     first_words,
     growth,
     lists,
@@ -68,11 +71,19 @@ def main() -> None:
     parser.add_argument("rows", nargs="*", metavar="ROW", help=", ".join(ROWS))
     parser.add_argument("--quick", action="store_true", help="short measurements, printed and not saved")
     parser.add_argument("--messages", type=int, metavar="N", help="messages of the chats of P6 and P12")
+    parser.add_argument(
+        "--compare", metavar="OTHER", help="P1 or P2 by turns with a setting NAME=VALUE, or another checkout"
+    )
     options = parser.parse_args()
     rows = options.rows or ROWS
     if unknown := set(rows) - set(ROWS):
         parser.error(f"there is no {', '.join(sorted(unknown))}")
     raise_file_limit()  # each of a thousand sockets is an open file
+    if options.compare:
+        for row in options.rows or ["P1"]:
+            table = comparison.measure_comparison(row, options.compare, options.quick)
+            print(results.format_table(table, f"python -m bench {row} --compare …"), flush=True)
+        return
     size = [f"--messages {options.messages}"] if options.messages else []
     command = " ".join(["python -m bench", *options.rows, *size])
     for table in measure_rows(rows, options.quick, options.messages):

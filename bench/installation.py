@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import aiohttp
 
@@ -12,6 +13,7 @@ from bench import model as work_model
 from bench.model import Model
 from bench.processes import Meter
 from common.ids import new_id
+from launcher.home import ROOT
 from tests.stack import Stack
 from tests.stories.integrator import Integrator
 
@@ -42,12 +44,12 @@ UNBOUNDED = dict.fromkeys(
 
 
 @contextmanager
-def open_installation() -> Iterator[Installation]:
-    """Start the installation with its model and its people."""
+def open_installation(root: Path = ROOT, **environment: str) -> Iterator[Installation]:
+    """Start the installation of a checkout with its model and its people."""
     quiet = {"LOG_LEVEL": "WARNING", **UNBOUNDED}
     with (
         work_model.run_model() as model,
-        Stack(ATELIER_ALLOW_PRIVATE_HOSTS=",".join(model.list_paths()), **quiet) as stack,
+        Stack(root=root, ATELIER_ALLOW_PRIVATE_HOSTS=",".join(model.list_paths()), **quiet, **environment) as stack,
     ):
         yield Installation(stack, model, Integrator(stack, "Alice"), Integrator(stack, "Bob"))
 

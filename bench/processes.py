@@ -92,6 +92,10 @@ class Meter:
         self._processes = dict(processes)
         self._before = {name: get_tree_cpu_seconds(pid) for name, pid in self._processes.items()}
 
+    def read_seconds(self) -> dict[str, float]:
+        """Return the CPU seconds of each process and its descendants since the meter was made."""
+        return {name: self.get_seconds(name) for name in self._processes}
+
     def get_seconds(self, name: str) -> float:
         """Return the CPU seconds of one process and its descendants since the meter was made."""
         return get_tree_cpu_seconds(self._processes[name]) - self._before[name]

@@ -34,12 +34,19 @@ class Stack:
     """One installation. As a context manager it is ready inside the block, and deleted afterwards.
 
     `environment` is added to the environment of the processes, e.g. `RUN_LEASE="2"`. With `is_migrated`, the database has its
-    tables before the first start, which takes seconds less.
+    tables before the first start, which takes seconds less. `root`: the checkout whose code is started.
     """
 
     def __init__(
-        self, home: Path | None = None, port: int | None = None, *, is_migrated: bool = False, **environment: str
+        self,
+        home: Path | None = None,
+        port: int | None = None,
+        *,
+        is_migrated: bool = False,
+        root: Path = ROOT,
+        **environment: str,
     ) -> None:
+        self._root = root
         self.home = home or Path(tempfile.mkdtemp(prefix="atelier-stack-"))
         self._own_home = home is None
         if is_migrated:
@@ -79,7 +86,7 @@ class Stack:
         with self.log_file.open("ab") as log:
             self.launcher = subprocess.Popen(
                 [sys.executable, "-m", "launcher.launch"],
-                cwd=ROOT,
+                cwd=self._root,
                 env=self.environment,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
