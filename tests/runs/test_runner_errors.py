@@ -196,7 +196,7 @@ def test_a_merge_that_is_too_long_for_its_model_fails_and_is_not_shortened(envir
             environment.team.workspace.id,
             kind=MERGE,
             subject_id=uuid4(),
-            job_input=JobInput("long " * 5_000, {}, expected=400),
+            job_input=JobInput("long " * 5_000, {"production": "", "suggestions": []}, expected=400),
         )
     engine.submit([run.id])
     environment.wait_until_idle()
