@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 
 import aiohttp
 
+from common.bounded import BoundedMap
 from common.egress import (
     HostRefused,
     Target,
@@ -43,26 +44,9 @@ MAX_LEARNT = 1024
 """Servers or models of which a property is kept. Tenants choose their names; one that is forgotten is learnt again."""
 
 
-class LearntNames:
-    """The names of servers or models that have shown a property, at most `MAX_LEARNT`: those that were added last."""
-
-    def __init__(self) -> None:
-        self._names: dict[str, None] = {}
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._names
-
-    def add(self, name: str) -> None:
-        """Add a name as the last one."""
-        self._names.pop(name, None)
-        self._names[name] = None
-        if len(self._names) > MAX_LEARNT:
-            del self._names[next(iter(self._names))]
-
-
-_without_usage = LearntNames()
+_without_usage: BoundedMap[str, bool] = BoundedMap(MAX_LEARNT)
 """Base URLs of servers that refused `stream_options`."""
-_requiring_thinking = LearntNames()
+_requiring_thinking: BoundedMap[str, bool] = BoundedMap(MAX_LEARNT)
 """The models (`build_origin`) that send their thinking, or refused an assistant message with calls and without thinking."""
 
 
@@ -130,7 +114,7 @@ class OpenAIAdapter:
                     # After thinking, the text is still to come.
                     timer.resume_for_tail(self._timeouts.idle if last_part == "thinking" else SECONDS_AFTER_FINISH)
             if stream.thinking_field == THINKING_FIELD:
-                _requiring_thinking.add(build_origin(self._endpoint, request.model))
+                _requiring_thinking.set(build_origin(self._endpoint, request.model), True)
             yield self._build_answer(request, stream, timer)
         except LLMError as error:
             error.partial_text, error.partial_thinking = stream.assembly.text, stream.assembly.thinking
@@ -153,7 +137,7 @@ class OpenAIAdapter:
         if "max_tokens" in body:
             body[self._provider.max_tokens_parameter] = body.pop("max_tokens")
         body |= {"model": request.model, "messages": self._build_messages(request), "stream": True}
-        if self._base not in _without_usage:
+        if not _without_usage.get(self._base, False):
             body["stream_options"] = {"include_usage": True}
         if request.tools:
             body["tools"] = build_tools(request)
@@ -165,18 +149,26 @@ class OpenAIAdapter:
         if response.status == 200:
             return response
         error = await self._read_error(response)
-        if error.code == "bad_request" and self._base not in _without_usage and "stream_options" in error.message:
-            _without_usage.add(self._base)
+        if (
+            error.code == "bad_request"
+            and not _without_usage.get(self._base, False)
+            and "stream_options" in error.message
+        ):
+            _without_usage.set(self._base, True)
             return await self._open_stream(request)
         origin = build_origin(self._endpoint, request.model)
-        if error.code == "bad_request" and THINKING_FIELD in error.message and origin not in _requiring_thinking:
-            _requiring_thinking.add(origin)
+        if (
+            error.code == "bad_request"
+            and THINKING_FIELD in error.message
+            and not _requiring_thinking.get(origin, False)
+        ):
+            _requiring_thinking.set(origin, True)
             return await self._open_stream(request)
         raise error
 
     def _build_messages(self, request: ModelRequest) -> list[dict[str, Any]]:
         origin = build_origin(self._endpoint, request.model)
-        return build_messages(request, origin, requires_thinking=origin in _requiring_thinking)
+        return build_messages(request, origin, requires_thinking=_requiring_thinking.get(origin, False))
 
     async def _post(self, target: Target, body: dict[str, Any]) -> aiohttp.ClientResponse:
         key = self._endpoint.key

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from common.bounded import BoundedMap
 from common.egress import close_sessions
 from common.secrets import Secret
 from llm import client as llm_client
@@ -468,7 +469,7 @@ async def scripted(server: ScriptedModel, settings) -> AsyncIterator[ScriptedMod
     server.reset()
     settings.ALLOW_PRIVATE_HOSTS = frozenset({server.host})
     settings.EMBEDDED = False
-    openai._without_usage, openai._requiring_thinking = openai.LearntNames(), openai.LearntNames()
+    openai._without_usage, openai._requiring_thinking = BoundedMap(openai.MAX_LEARNT), BoundedMap(openai.MAX_LEARNT)
     yield server
     await close_sessions()
 
@@ -604,6 +605,7 @@ async def test_a_server_that_requires_thinking_with_earlier_calls_gets_it(
     scripted: ScriptedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The conversation began with another model, which sent no thinking."""
+    monkeypatch.setattr(openai, "_requiring_thinking", BoundedMap(2))
     calls = (ToolCall("own", "x", "{}"),)
     turns = [*ASK.turns, Turn("assistant", "", calls=calls), Turn("tool", "Noon.", call_id="own")]
     scripted.script(text="It is noon.", requires="reasoning_content")
@@ -613,7 +615,6 @@ async def test_a_server_that_requires_thinking_with_earlier_calls_gets_it(
     await answer_of(build_adapter(scripted), ModelRequest("thinks", turns))
     assert len(scripted.requests) == 3
     # Of more models than are kept, the first is learnt again.
-    monkeypatch.setattr(openai, "MAX_LEARNT", 2)
     for model in ("two", "three", "thinks"):
         await answer_of(build_adapter(scripted), ModelRequest(model, turns))
     assert len(scripted.requests) == 9

@@ -32,7 +32,7 @@ export function useWakePreview(
   const agentIds = agents.join(' ')
   const workingIds = working.join(' ')
   const files = fileIds.join(' ')
-  // Nobody who only reads along sends a request at each step of an answer: it is sent when they begin to write.
+  // While the message is empty, a step of an answer causes no request; the first key of a message does.
   const activity = text || files ? [workingIds, ...phases].join(' ') : ''
   const isActive = isWriting || files !== ''
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs and steps change the answer, for example by using up a budget
