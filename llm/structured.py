@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from common.bounded import BoundedMap
 from common.text import to_storable_json, unwrap_json_object
 from llm.messages import Answer, Chunk, ModelRequest, ToolSchema, Turn
 from llm.protocol import LLM, LLMError
@@ -34,7 +35,7 @@ REFUSALS = ("bad_request", "not_found")
 """Codes of `LLMError` by which servers refuse tools, or the JSON mode."""
 _FENCE_START = re.compile(r"```(?:json)?[ \t]*\n")
 
-_techniques: dict[str, Technique] = {}
+_techniques: BoundedMap[str, Technique] = BoundedMap(10_000)
 """The technique by which each model (`build_origin`) has answered."""
 
 
@@ -188,7 +189,9 @@ class StructuredModel:
                     async for part in parts:
                         has_yielded = True
                         if isinstance(part, Answer):
-                            self._remember(technique)  # before the yield: the caller may not resume this generator
+                            _techniques.set(
+                                self._origin, technique
+                            )  # before the yield: the caller may not resume this generator
                             yield self._form.unwrap(part)
                         else:
                             yield self._unwrap_chunk(part, calls)
@@ -196,11 +199,6 @@ class StructuredModel:
             except LLMError as error:
                 if has_yielded or error.code not in REFUSALS or technique == TECHNIQUES[-1]:
                     raise
-
-    def _remember(self, technique: Technique) -> None:
-        if len(_techniques) > 10_000:
-            _techniques.clear()
-        _techniques[self._origin] = technique
 
     def _unwrap_chunk(self, chunk: Chunk, calls: set[int]) -> Chunk:
         """Return a chunk of the arguments of the tool as text. `calls`: the indices of the calls of the tool so far."""

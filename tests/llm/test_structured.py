@@ -5,6 +5,7 @@ import json
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from common.bounded import BoundedMap
 from llm import structured
 from llm.messages import Answer, Chunk, ModelRequest, ToolCall, Turn, Usage
 from llm.protocol import LLMError
@@ -149,7 +150,7 @@ async def ask(server, origin="test"):
 
 @pytest.fixture(autouse=True)
 def _forget_techniques(monkeypatch):
-    monkeypatch.setattr(structured, "_techniques", {})
+    monkeypatch.setattr(structured, "_techniques", BoundedMap(10_000))
 
 
 async def test_a_model_with_tools_is_made_to_call_one_and_its_arguments_are_the_text():

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from common.bounded import BoundedMap
 from llm import structured
 from runs.models import Run, Step
 from suggestions.merge_answer import InvalidReason
@@ -22,7 +23,7 @@ CHINESE = KINDER.replace("Be very kind.", "要非常友善 🌞，用廣東話�
 
 @pytest.fixture
 def board(environment, monkeypatch):
-    monkeypatch.setattr(structured, "_techniques", {})
+    monkeypatch.setattr(structured, "_techniques", BoundedMap(10_000))
     return SuggestionEnvironment(environment.team)
 
 
