@@ -1,6 +1,7 @@
 """Child processes that end with their parent, however it ends, and that never run as root when they are servers."""
 
 import ctypes
+import gc
 import logging
 import os
 import pwd
@@ -122,6 +123,15 @@ def wait_for_migrations() -> None:
     if pipe := os.environ.pop("ATELIER_MIGRATED", ""):
         with open(int(pipe), "rb") as migrated:
             migrated.read()
+
+
+def freeze_collector() -> None:
+    """Take the objects that exist now out of garbage collection, and collect new ones less often. Call it when this process has
+    loaded its code: half a million objects live until it ends, and checking them in each full collection takes up to 0.2 seconds.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000, 10, 10)
 
 
 def find_free_port() -> int:

@@ -1,7 +1,6 @@
 """The ASGI application: health checks and WebSockets run on the event loop, HTTP requests in threads."""
 
 import asyncio
-import gc
 import importlib
 import io
 from datetime import timedelta
@@ -17,7 +16,7 @@ from actors.callers import find_caller
 from actors.rates import find_refusal, get_ip_address_bucket
 from common.clock import now
 from common.ids import get_lowest_id_at
-from common.processes import wait_for_migrations
+from common.processes import freeze_collector, wait_for_migrations
 from common.tenants import find_last_workspace
 from config.checks import refuse_to_serve_unsafely
 from realtime.routing import application as sockets
@@ -118,10 +117,7 @@ def _warm_up() -> None:
         b"".join(response)
         response.close()
     connections.close_all()
-    # Half a million objects live until the process ends: checking them in each collection took a fifth of the process's time.
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(10_000, 10, 10)
+    freeze_collector()
 
 
 application = Application()

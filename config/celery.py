@@ -36,7 +36,7 @@ class RunEngine(bootsteps.StartStopStep):
         from django.conf import settings
 
         from common.dns import limit_resolver
-        from common.processes import wait_for_migrations
+        from common.processes import freeze_collector, wait_for_migrations
         from config.checks import refuse_to_serve_unsafely
         from server.health import LivenessFile, ProbeResponder
         from server.watchdog import Watchdog
@@ -45,6 +45,7 @@ class RunEngine(bootsteps.StartStopStep):
         limit_resolver()
         engine = importlib.import_module("worker.engine")
         wait_for_migrations()
+        freeze_collector()
         self._engine = engine.start_engine()
         self._probes = ProbeResponder(is_healthy=lambda: self._engine.is_healthy)
         self._probes.start()

@@ -13,7 +13,7 @@ from uuid import UUID
 
 import django
 
-from common.processes import die_with_parent, end_process
+from common.processes import die_with_parent, end_process, freeze_collector
 from launcher.home import ROOT
 
 logger = logging.getLogger(__name__)
@@ -62,6 +62,7 @@ def main(parent: int, run_id: UUID) -> int:
     django.setup()
     from worker.engine import Engine
 
+    freeze_collector()
     engine = Engine(isolated=True)
     engine.start()
     try:
