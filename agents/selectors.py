@@ -242,9 +242,10 @@ def get_content(spec: AgentSpec) -> SpecContent:
     return spec.parse_content()
 
 
-def find_answering_spec(agent: Actor, chat_id: UUID) -> tuple[AgentSpec, Stamp] | None:
-    """Return the spec that answers in this chat, and its stamp: the applied draft if there is one, otherwise production."""
-    draft = APPLIED_DRAFT.first(chat_id, agent.id)
+def find_answering_spec(agent: Actor, chat_id: UUID, *, may_have_draft: bool = True) -> tuple[AgentSpec, Stamp] | None:
+    """Return the spec that answers in this chat, and its stamp: the applied draft if there is one, otherwise production.
+    `may_have_draft`: false if it is known that no draft is applied."""
+    draft = APPLIED_DRAFT.first(chat_id, agent.id) if may_have_draft else None
     if draft is not None and draft.applied is not None:
         spec = draft.applied
         return spec, Stamp(spec_id=spec.id, draft_apply=draft.apply_count, draft_by=spec.author.name)

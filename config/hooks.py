@@ -48,6 +48,7 @@ LISTENERS: dict[str, list[str]] = {
         "waking.services.wake.wake_agents",
         "notifications.services.listeners.notify_mentioned_people",
     ],
+    "chats.hooks.rows_inserted": ["runs.services.runs.dispatch_new_runs"],
     "chats.hooks.participants_added": [
         "notifications.services.listeners.notify_added_people",
         "webhooks.services.listeners.store_wakes_of_added_agents",

@@ -31,9 +31,7 @@ LOOP_INTERVAL_SECONDS = 0.2
 STOP_TIMEOUT = 20.0  # seconds that web and worker have to finish their work (RUN6)
 # If a server dies more often than this within a minute, the launcher ends.
 MAX_DEATHS_PER_MINUTE = 3
-WORKER = (
-    "worker --pool threads --concurrency 4 --queues runs,work --without-gossip --without-mingle --without-heartbeat"
-)
+WORKER = "worker --pool threads --concurrency 4 --queues work --without-gossip --without-mingle --without-heartbeat"
 
 FROM_FILES = ("HOST", "PORT", "PUBLIC_URL", "ATELIER_HOME", "DATABASE_URL", "REDIS_URL", "SECRET_KEY", "SECRET_KEYS")
 """The settings that the launcher reads or passes on with a value of its own. Each may come from a file (`NAME_FILE`)."""

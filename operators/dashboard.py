@@ -21,6 +21,7 @@ from events.models import AuditRecord
 from events.rows import ReportState
 from publishing.models import AgentReport
 from runs.models import NOT_ENDED, Run, RunState
+from runs.runtime.dispatch import QUEUE
 from server.health import PROBE_CHANNEL
 from usage.models import LLMCall
 from workspaces.models import Workspace
@@ -74,7 +75,7 @@ def _count_processes() -> list[Figure]:
 def _count_in_redis(client: Redis) -> tuple[int, int, int]:
     with client.pipeline(transaction=False) as pipeline:
         pipeline.pubsub_numsub(PROBE_CHANNEL)
-        pipeline.llen("runs")
+        pipeline.llen(QUEUE)
         pipeline.llen("work")
         listening, runs, work = pipeline.execute()
     return (int(listening[0][1]) if listening else 0), runs, work

@@ -34,10 +34,15 @@ def get_run_for(actor: Actor, run_id: UUID, verb: ChatVerb, *, own: ChatVerb | N
 def lock_chat_of_run(run: Run) -> Chat:
     """Lock the chat of a run and return it. Raises `RunNotAllowed` unless its agent and its person may post there now. It is
     called at the claim and at each step, so that a public agent that was taken down stops."""
+    return get_chat_of_run(run, lock=True)
+
+
+def get_chat_of_run(run: Run, *, lock: bool = False) -> Chat:
+    """Return the chat of a run, as `lock_chat_of_run` does."""
     try:
-        return get_chat_for(run.agent, run.get_chat_id(), ChatVerb.POST, on_behalf_of=run.on_behalf_of, lock=True)
+        return get_chat_for(run.agent, run.get_chat_id(), ChatVerb.POST, on_behalf_of=run.on_behalf_of, lock=lock)
     except (NotFound, Forbidden) as error:
-        if chat := _lock_chat_between_agents(run):
+        if chat := _find_chat_between_agents(run, lock=lock):
             return chat
         raise _build_obstacle([run]) from error
 
@@ -76,13 +81,13 @@ def is_reader_of_chat(run: Run, chat: Chat | None) -> bool:
     return chat is not None and run.on_behalf_of_id is not None and run.on_behalf_of_id in find_readers([chat])[chat.pk]
 
 
-def _lock_chat_between_agents(run: Run) -> Chat | None:
-    """Lock and return the chat of a run if it is between two agents (so the run's person is not in it), the agent may post there,
-    and the person is still a member of the workspace. Else return null."""
+def _find_chat_between_agents(run: Run, *, lock: bool) -> Chat | None:
+    """Return the chat of a run, locked with `lock`, if it is between two agents (so the run's person is not in it), the agent may
+    post there, and the person is still a member of the workspace. Else return null."""
     members = Membership.objects.filter(actor=run.on_behalf_of_id, actor__is_active=True, workspace=run.workspace_id)
     if not Chat.objects.filter(pk=run.get_chat_id(), is_between_agents=True).exists() or not members.exists():
         return None
     try:
-        return get_chat_for(run.agent, run.get_chat_id(), ChatVerb.POST, lock=True)
+        return get_chat_for(run.agent, run.get_chat_id(), ChatVerb.POST, lock=lock)
     except (NotFound, Forbidden):
         return None

@@ -88,12 +88,27 @@ def _query_queued_siblings(run_ids: list[UUID]) -> QuerySet[Run]:
     ).select_related("agent", "on_behalf_of")
 
 
+def _query_oldest_claimed_run(run_id: UUID) -> QuerySet[Run]:
+    key = Run.objects.filter(pk=run_id, state=RunState.QUEUED).values("concurrency_key")[:1]
+    return _query_claimed_runs(list_claimable_runs().filter(concurrency_key=Subquery(key))).order_by("pk")
+
+
 def _query_claimed_runs(runs: QuerySet[Run]) -> QuerySet[Run]:
     participants = ChatActor.objects.filter(chat=OuterRef("chat"), actor=OuterRef("agent"))
+    drafts = Draft.objects.filter(chat=OuterRef("chat"), agent=OuterRef("agent"), ended_at=None, applied__isnull=False)
+    others = Run.objects.filter(
+        concurrency_key=OuterRef("concurrency_key"),
+        chat=OuterRef("chat"),
+        origin=RunOrigin.WAKE,
+        state=RunState.QUEUED,
+        attempt=0,
+    ).exclude(pk=OuterRef("pk"))
     return runs.select_related("agent__current_spec", "agent__parent", "on_behalf_of").annotate(
         seen=Subquery(participants.values("last_read_seq")[:1]),
         usage_rules=build_rules_expression("payer"),
         has_notes=build_has_notes("agent"),
+        has_applied_draft=Exists(drafts),
+        has_other_queued_runs=Exists(others),
     )
 
 
@@ -106,7 +121,10 @@ RUNS_TO_CLAIM = PreparedQuery(
 )
 RUN_TO_CLAIM = PreparedQuery(lambda id: _query_claimed_runs(Run.objects.filter(pk=id)), UUID)
 """A run with its agent, the agent's production version and the run's person. `seen`: how far the agent has read the
-chat; `usage_rules`: budgets and prices; `has_notes`: whether the agent has notes."""
+chat; `usage_rules`: budgets and prices; `has_notes`: whether the agent has notes; `has_applied_draft`: whether a draft of the agent
+is applied in the chat; `has_other_queued_runs`: whether its key has other runs in the chat that were never claimed."""
+NEXT_OF_SAME_KEY_TO_CLAIM = PreparedQuery(_query_oldest_claimed_run, UUID)
+"""The oldest claimable run of the concurrency key of the run with this id, as `RUN_TO_CLAIM` returns it."""
 
 
 def _prepare_attempt(adapt: Callable[[QuerySet[Run]], QuerySet[Run]]) -> PreparedQuery[Run]:

@@ -1,7 +1,7 @@
 """End a Celery worker that receives no tasks any more, or whose event loop hangs, so that it is started again (RUN5).
 
 After its connection to Redis broke, Celery's consumer may wait for ever for a reply, in a process that looks healthy. So the
-watchdog checks progress: whether tasks wait in the queues while this worker receives none. An event loop that hangs, such as one
+watchdog checks progress: whether tasks wait in the queue while this worker receives none. An event loop that hangs, such as one
 that ran out of memory in the middle of a callback, extends no lease and starts no run, while its process lives.
 """
 
@@ -17,7 +17,8 @@ from server.health import build_probe_client
 
 logger = logging.getLogger(__name__)
 
-QUEUES = ("runs", "work")
+QUEUE = "work"
+"""The queue of Celery's tasks. The list of runs is read by the engine, which connects again by itself."""
 CHECKS = 10
 """Checks within `timeout`."""
 
@@ -56,7 +57,7 @@ class Watchdog:
                 self._exit_process()
                 return
             try:
-                has_waiting_tasks = any(client.llen(queue) for queue in QUEUES)
+                has_waiting_tasks = bool(client.llen(QUEUE))
             except redis.RedisError:
                 # No worker can receive anything now: the time starts anew when Redis is back.
                 has_waiting_tasks = False

@@ -15,7 +15,7 @@ from launcher.home import ROOT
 from server.health import build_probe_client, has_answering_worker
 from tests.servers import get_database_url
 
-COMMAND = "celery -q -A config worker --pool threads --concurrency 2 --queues runs,work"
+COMMAND = "celery -q -A config worker --pool threads --concurrency 2 --queues work"
 QUIET = "--without-gossip --without-mingle --without-heartbeat"
 
 

@@ -1,6 +1,7 @@
 """The engine of a worker process: an event loop that executes runs and extends their leases, and a sweeper.
 
-A Celery task has only the id of a run (`submit`). The run is claimed in PostgreSQL, so a task may be lost, late or sent twice.
+It receives only the ids of runs (`runs/runtime/dispatch.py`). The run is claimed in PostgreSQL, so an id may be lost, late or
+received twice.
 """
 
 import asyncio
@@ -33,9 +34,9 @@ from runs.kinds import get_kind
 from runs.kinds.base import PreparedRun
 from runs.models import Run, RunState
 from runs.runtime.claimed_run import ClaimedRun
-from runs.runtime.dispatch import dispatch_next_run
+from runs.runtime.dispatch import DispatchedRuns, dispatch_next_run, receive_runs, send_runs
 from runs.services.capacity import Capacity
-from runs.services.claims import claim_next_run, claim_run, claim_siblings, list_waiting
+from runs.services.claims import claim_next_run, claim_posted_run, claim_run, claim_siblings, list_waiting
 from runs.services.leases import extend_leases, fail_run, fail_unstorable_run, requeue_run
 from worker.agent_states import AgentStateReporter
 from worker.answers import AnswerCollector
@@ -106,12 +107,13 @@ class Engine:
             for run_id in run_ids:
                 self._loop.call_soon_threadsafe(self._start_run, run_id)
 
-    def submit_siblings(self, run_ids: Sequence[UUID]) -> None:
-        """Claim new runs of one caller together, and execute them. A single run may be any run, as in `submit`."""
-        if len(run_ids) == 1:
-            self.submit(run_ids)
-        elif self._thread is not None and not self._is_draining:
-            self._loop.call_soon_threadsafe(self._start_siblings, run_ids)
+    async def receive_runs(self) -> None:
+        """Start the runs that are sent to the workers, until the process ends. It then leaves them to the others."""
+        async for dispatched in receive_runs():
+            if self._is_draining:
+                await asyncio.to_thread(send_runs, dispatched.run_ids)
+                return
+            self._start_dispatched(dispatched)
 
     def run_soon(self, work: Callable[[], Coroutine[Any, Any, None]], name: str) -> None:
         """Run `work` on the event loop, beside the runs. It is cancelled when the process ends."""
@@ -199,14 +201,21 @@ class Engine:
         if error is not None:
             logger.error("The %s broke.", task.get_name(), exc_info=error)
 
-    def _start_run(self, run_id: UUID) -> None:
+    def _start_dispatched(self, dispatched: DispatchedRuns) -> None:
+        if len(dispatched.run_ids) > 1:
+            self._start_siblings(dispatched.run_ids)
+        else:
+            self._start_run(*dispatched.run_ids, chat_id=dispatched.chat_id)
+
+    def _start_run(self, run_id: UUID, *, chat_id: UUID | None = None) -> None:
         if self._is_draining:
             return
         if not self.free_slots:
             self._capacity.has_runs_without_slot = True
             return
         self._claims_under_way += 1
-        self._create_task(self._execute(run_id), f"run {run_id}")
+        claim = partial(claim_run, run_id) if chat_id is None else partial(claim_posted_run, run_id, chat_id=chat_id)
+        self._create_task(self._execute(claim), f"run {run_id}")
 
     def _start_siblings(self, run_ids: Sequence[UUID]) -> None:
         """Start runs of one caller: together if there is a slot for each, else one by one."""
@@ -232,15 +241,14 @@ class Engine:
         for run_id in run_ids:
             if run_id in claimed:
                 self._claims_under_way += 1
-                self._create_task(self._execute(run_id, claimed[run_id]), f"run {run_id}")
+                self._create_task(self._execute(partial(_return_claimed, claimed[run_id])), f"run {run_id}")
             else:
                 self._start_run(run_id)
 
-    async def _execute(self, run_id: UUID, claimed: ClaimedRun | None = None) -> None:
+    async def _execute(self, claim: Callable[..., ClaimedRun | None]) -> None:
         """Claim and execute a run, then the next runs of its concurrency key.
-        Then claim runs that got no slot before. `claimed`: the run, if it was claimed with its siblings."""
+        Then claim runs that got no slot before."""
         try:
-            claim = partial(claim_run, run_id) if claimed is None else lambda *_, **__: claimed
             prepared = await self._claim(claim)
         finally:
             self._claims_under_way -= 1
@@ -349,6 +357,11 @@ class Engine:
                 self._stopped_before_execution.set(run_id, True)
 
 
+def _return_claimed(claimed: ClaimedRun, *_: object, **__: object) -> ClaimedRun:
+    """Return a run that was claimed with its siblings."""
+    return claimed
+
+
 def _claim_and_prepare(claim: Callable[[], ClaimedRun | None], capacity: Capacity) -> PreparedRun | None:
     claimed = claim()
     return None if claimed is None else _prepare(claimed, capacity)
@@ -387,6 +400,7 @@ def start_engine() -> Engine:
     global _engine
     _engine = Engine()
     _engine.start()
+    _engine.run_soon(_engine.receive_runs, name="receiver of runs")
     return _engine
 
 

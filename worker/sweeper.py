@@ -26,7 +26,7 @@ from memory import services as memory
 from runs.errors import LeaseLost
 from runs.kinds import get_kind
 from runs.models import Run
-from runs.runtime.dispatch import send_run_tasks
+from runs.runtime.dispatch import send_runs
 from runs.services.claims import pick_runs_to_dispatch_again, reserve_isolated_runs
 from runs.services.leases import (
     LeaseOwnerState,
@@ -142,7 +142,7 @@ class Sweeper:
         free = self._engine.free_slots
         self._engine.submit(waiting[:free])
         # Other processes may have free slots.
-        send_run_tasks(waiting[free:])
+        send_runs(waiting[free:])
         self._isolated.start(reserve_isolated_runs(self._isolated.count_free_processes()))
 
     def _reclaim_runs(self) -> list[UUID]:

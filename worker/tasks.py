@@ -33,13 +33,6 @@ _queued_files: set[str] = set()
 
 
 @shared_task
-def run_agent(*run_ids: str) -> None:
-    """Submit a run, or the runs of one caller, to the engine of this process. Do not wait for them."""
-    if engine := get_engine():
-        engine.submit_siblings([UUID(run_id) for run_id in run_ids])
-
-
-@shared_task
 def test_model(
     test_id: str,
     owner_id: str,

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.db import connection
 
+from chats.hooks import rows_inserted
 from chats.models import VersionedRow
 from common.errors import NotFound
 from common.writing import RowUpdate, insert
@@ -49,6 +50,7 @@ def save_changes(chat_id: UUID, changes: Sequence[RowChange]) -> int:
                 row.assign_version(version)
             insert(rows, ignore_conflicts=rows[0].ignores_conflicts)
             written += [row for row in rows if not row._state.adding]  # without those that conflict
+    rows_inserted.call(chat_id, [row for row in new if not row._state.adding])
 
     frame = Changes(
         topic=f"chat:{chat_id}", after=version - count, version=version, rows=[row.to_row() for row in written]

@@ -138,6 +138,9 @@ class RunKind(ABC):
     ends_when_orphaned: ClassVar[bool] = True
     """Whether a run fails when its process has found `MAX_FAILURES` times that it owns the run but does not execute it
     (`worker/sweeper.py`). If false, the run is queued again each time."""
+    is_dispatched_before_commit: ClassVar[bool] = False
+    """Whether a new run is sent to the workers as soon as its row is inserted, because its claim begins with the lock of its chat
+    (`claim_posted_run`). Else it is sent on commit."""
     can_wait: ClassVar[bool] = False
     """Whether it can wait for people to decide about calls. Else calls that need a decision are refused."""
     shows_retry_time: ClassVar[bool] = True
@@ -150,6 +153,11 @@ class RunKind(ABC):
     def claim(self, waiting: Run, owner: str) -> ClaimedRun | None:
         """Start an attempt in the current transaction. Return null when the run was ended instead of started. Raises
         `LeaseLost` when it is not queued any more, and `IntegrityError` when another run of its concurrency key is active."""
+
+    def claim_in_locked_chat(self, waiting: Run, owner: str) -> ClaimedRun | None:
+        """Start an attempt as `claim` does. The chat is locked, and `waiting` was read by `NEXT_OF_SAME_KEY_TO_CLAIM` since. For
+        kinds with `is_dispatched_before_commit`."""
+        raise NotImplementedError
 
     @abstractmethod
     def prepare(self, claimed: ClaimedRun) -> PreparedRun:

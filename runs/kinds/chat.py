@@ -51,7 +51,7 @@ from runs.kinds.base import (
     start_attempt,
 )
 from runs.models import KindName, Run, RunOrigin, RunState
-from runs.permissions import AGENT_TAKEN_DOWN, is_reader_of_chat, lock_chat_of_run
+from runs.permissions import AGENT_TAKEN_DOWN, get_chat_of_run, is_reader_of_chat, lock_chat_of_run
 from runs.prepared_queries import ANSWERED_QUEUED_RUNS, ATTEMPT, ATTEMPT_TO_END, LOCKED_STEPS, RUN_TO_CLAIM
 from runs.runtime.answered_messages import add_answered_messages, wake_program
 from runs.runtime.claimed_run import ClaimedRun
@@ -105,6 +105,7 @@ class ChatRun(RunKind):
     can_read_chat = True
     keeps_requests = True
     can_answer_in_part = True
+    is_dispatched_before_commit = True
     only_reading: ClassVar[bool] = False
     """Whether it has only tools that read."""
     reads_older_messages: ClassVar[bool] = True
@@ -127,16 +128,30 @@ class ChatRun(RunKind):
             # Do not lock the workspace: when a member is removed, it is locked before the chats.
             locked = Chat.objects.select_for_update(of=("self",), no_key=True)
             chat, obstacle = locked.select_related("workspace").get(pk=waiting.get_chat_id()), error
-        run: Any = RUN_TO_CLAIM.first(waiting.pk)
+        run = RUN_TO_CLAIM.first(waiting.pk)
         if run is None:
             raise LeaseLost(f"Run {waiting.pk} is gone.")
-        update: RowUpdate[Run] = build_run_update(run, state=RunState.QUEUED, attempt=waiting.attempt)
+        return self._start_or_end(run, chat, obstacle, owner, attempt=waiting.attempt)
+
+    def claim_in_locked_chat(self, waiting: Run, owner: str) -> ClaimedRun | None:
+        obstacle: RunNotAllowed | None = None
+        try:
+            chat = get_chat_of_run(waiting)
+        except RunNotAllowed as error:
+            chat, obstacle = Chat.objects.select_related("workspace").get(pk=waiting.get_chat_id()), error
+        return self._start_or_end(waiting, chat, obstacle, owner, attempt=waiting.attempt)
+
+    def _start_or_end(
+        self, run: Any, chat: Chat, obstacle: RunNotAllowed | None, owner: str, *, attempt: int
+    ) -> ClaimedRun | None:
+        """Start a run that `RUN_TO_CLAIM` has read, or end it. `attempt`: the one before. The chat is locked."""
+        update: RowUpdate[Run] = build_run_update(run, state=RunState.QUEUED, attempt=attempt)
         run.chat = chat
         newest = run.agent.current_spec
         # `run.spec` would make another query for a spec that was read as the newest one.
         spec = newest if newest is not None and newest.pk == run.spec_id else run.spec
         stamp = run.stamp
-        if spec is None and (found := find_answering_spec(run.agent, chat.id)):
+        if spec is None and (found := find_answering_spec(run.agent, chat.id, may_have_draft=run.has_applied_draft)):
             spec, stamp = found[0], found[1].model_dump(mode="json")
         if run.stop_requested_at is not None:
             self.close(update, LoopEnded("stopped"), claimed=None)
@@ -153,7 +168,8 @@ class ChatRun(RunKind):
             self.start(update, owner, spec, stamp).set(read_to=chat.version)
             if self.is_participant:
                 add_answered_messages(update, run.seen or 0)
-            chats.save_changes(chat.id, [update, *self.acknowledge_messages(run)])
+            read = self.acknowledge_messages(run, has_queued_runs=run.has_other_queued_runs)
+            chats.save_changes(chat.id, [update, *read])
             return ClaimedRun(run, usage_rules=run.usage_rules, has_notes=run.has_notes)
         return None
 
@@ -161,13 +177,15 @@ class ChatRun(RunKind):
         """Set the run to a new attempt of this process."""
         return start_attempt(update, owner, spec, stamp)
 
-    def acknowledge_messages(self, run: Run) -> list[chats.RowChange]:
+    def acknowledge_messages(self, run: Run, *, has_queued_runs: bool = True) -> list[chats.RowChange]:
         """Move the agent's read cursor to `read_to`, and end the queued runs of the messages that were read: this run answers
-        them. The chat is locked: a message posted while one of these is queued starts no run, and would be lost (ADR 0003)."""
+        them. The chat is locked: a message posted while one of these is queued starts no run, and would be lost (ADR 0003).
+        `has_queued_runs`: false if it is known that there are none."""
         if not self.is_participant:
             return []
         cursor = chats.ReadCursorUpdate(run.get_chat_id(), run.agent, run.read_to)
-        queued = ANSWERED_QUEUED_RUNS.all(run.concurrency_key, run.get_chat_id(), run.read_to)
+        key, chat_id = run.concurrency_key, run.get_chat_id()
+        queued = ANSWERED_QUEUED_RUNS.all(key, chat_id, run.read_to) if has_queued_runs else []
         updates = [build_run_update(other, state=RunState.QUEUED) for other in queued if other.pk != run.pk]
         return [cursor, *updates, *_finish_without_answer(updates)]
 

@@ -55,6 +55,7 @@ class TaskRun(ChatRun):
     can_read_chat = False
     reads_older_messages = False
     is_only_run_of_key = True
+    is_dispatched_before_commit = False
 
     def lock_chat(self, run: Run) -> Chat:
         return lock_chat_of_tasks([run])

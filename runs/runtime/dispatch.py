@@ -1,81 +1,112 @@
-"""Send the Celery task that makes a worker claim a queued run, or several queued runs of one caller.
+"""Send the ids of queued runs to the workers, through a list in Redis that the event loop of each engine reads.
 
-The task may be lost, late or sent twice: the run's row is the truth, and the sweeper finds a run that no task reached.
+What is sent may be lost, late or sent twice: the run's row is the truth, and the sweeper finds a run that no worker received.
 """
 
-import threading
-from collections.abc import Iterable, Sequence
-from uuid import UUID, uuid4
+import asyncio
+import json
+import logging
+import os
+from collections.abc import AsyncGenerator, Iterable, Sequence
+from dataclasses import dataclass
+from typing import cast
+from uuid import UUID
 
-from celery import current_app
 from django.db import transaction
-from kombu import Producer
-from kombu.exceptions import KombuError
+from redis import RedisError
 
-from common.redis_client import redis_client
-from common.tasks import FAIL_FAST_OPTIONS
+from common.redis_client import build_subscription_client, redis_client
 from runs.models import Run, RunState
 
-QUEUE = "runs"
-TASK = "worker.tasks.run_agent"
+logger = logging.getLogger(__name__)
+
+QUEUE = "queued-runs"
+"""The list in Redis."""
+READ_SECONDS = 5
+"""Seconds after which a read that got nothing is sent again."""
+
+
+@dataclass(frozen=True)
+class DispatchedRuns:
+    """The ids of runs that a worker is to claim: one run, or the new runs of one caller. `chat_id`: the chat of the run, if it was
+    sent before it was committed."""
+
+    run_ids: Sequence[UUID]
+    chat_id: UUID | None = None
+
+    def encode(self) -> bytes:
+        """Return the item of the list."""
+        return json.dumps([str(self.chat_id or ""), *map(str, self.run_ids)]).encode()
+
+    @classmethod
+    def decode(cls, item: bytes) -> "DispatchedRuns":
+        """Return the decoded item. Raises `ValueError`."""
+        match json.loads(item):
+            case [str(chat_id), *run_ids] if run_ids:
+                return cls([UUID(str(run_id)) for run_id in run_ids], UUID(chat_id) if chat_id else None)
+        raise ValueError("The item is not a list of ids.")
+
+
+def dispatch_before_commit(chat_id: UUID, runs: Sequence[Run]) -> None:
+    """Send new runs of a chat now, so that a worker receives them before they are committed. To claim such a run, it locks the
+    chat, and so waits for the commit."""
+    _send(DispatchedRuns([run.id], chat_id) for run in runs)
 
 
 def dispatch_run(run: Run) -> None:
-    """Send the task of a new run on commit, if the run was inserted: it is not if its key has a queued run in its chat."""
-    transaction.on_commit(lambda: run.is_stored and send_run_tasks([run.id]), robust=True)
+    """Send a run that is queued again, or whose kind is not dispatched before the commit. It is sent on commit."""
+    transaction.on_commit(lambda: send_runs([run.id]), robust=True)
 
 
 def dispatch_siblings(runs: Sequence[Run]) -> None:
-    """Send one task for the new runs of one caller on commit, so that a worker claims them together."""
+    """Send the new runs of one caller on commit, so that a worker claims them together."""
     if runs:
-        transaction.on_commit(lambda: _send([[run.id for run in runs if run.is_stored]]), robust=True)
+        transaction.on_commit(lambda: send_siblings([run.id for run in runs if run.is_stored]), robust=True)
 
 
 def dispatch_next_run(concurrency_key: str) -> None:
-    """Send the task of the queued run of this concurrency key on commit, if there is one."""
+    """Send the queued run of this concurrency key on commit, if there is one."""
     queued = Run.objects.filter(concurrency_key=concurrency_key, state=RunState.QUEUED)
-    transaction.on_commit(lambda: send_run_tasks(queued.values_list("pk", flat=True)[:1]), robust=True)
+    transaction.on_commit(lambda: send_runs(queued.values_list("pk", flat=True)[:1]), robust=True)
 
 
-def send_run_tasks(run_ids: Iterable[UUID]) -> bool:
-    """Send a task for each of these runs now. Return false when Redis cannot be reached; do not raise (RUN4)."""
-    return _send([[run_id] for run_id in run_ids])
+def send_runs(run_ids: Iterable[UUID]) -> bool:
+    """Send each of these runs now. Return false when Redis cannot be reached; do not raise (RUN4)."""
+    return _send(DispatchedRuns([run_id]) for run_id in run_ids)
 
 
-def _send(tasks: Sequence[Sequence[UUID]]) -> bool:
-    """Send tasks, each with the ids of its runs."""
-    return not tasks or redis_client.call(lambda client: _publish(tasks), False)
+def send_siblings(run_ids: Sequence[UUID]) -> bool:
+    """Send runs of one caller now, as one item. Return false when Redis cannot be reached; do not raise (RUN4)."""
+    return not run_ids or _send([DispatchedRuns(run_ids)])
 
 
-def _publish(tasks: Iterable[Sequence[UUID]]) -> bool:
-    """Publish the tasks with one producer per thread. It takes half of the CPU of `Task.apply_async`."""
-    url = current_app.conf.broker_write_url
-    try:
-        if _local.url != url:
-            options = current_app.conf.broker_transport_options | FAIL_FAST_OPTIONS
-            _local.producer = current_app.connection_for_write(transport_options=options).Producer()
-            _local.url = url
-        for run_ids in tasks:
-            task_id = str(uuid4())
-            _local.producer.publish(
-                [[str(run_id) for run_id in run_ids], {}, {}],
-                exchange="",
-                routing_key=QUEUE,
-                serializer="json",
-                headers={"lang": "py", "task": TASK, "id": task_id},
-                correlation_id=task_id,
-                retry=False,
-            )
-    except KombuError as error:
-        raise ConnectionError(str(error)) from error
-    return True
+async def receive_runs() -> AsyncGenerator[DispatchedRuns, None]:
+    """Yield what is sent to workers, for ever. Connects again after an error; close the iterator to end it."""
+    pause = 0.1
+    while True:
+        try:
+            async for item in _receive():
+                pause = 0.1
+                try:
+                    yield DispatchedRuns.decode(item)
+                except ValueError:
+                    logger.warning("An item in the list of queued runs is not one of ours.")
+        except (RedisError, OSError) as error:
+            logger.warning("The connection to the list of queued runs broke; retrying in %.1f s: %s", pause, error)
+        await asyncio.sleep(pause)
+        pause = min(pause * 2, 2.0)
 
 
-class _LocalProducer(threading.local):
-    """The producer of this thread: producers of kombu must not be shared by threads."""
+async def _receive() -> AsyncGenerator[bytes, None]:
+    async with build_subscription_client(f"runs-{os.getpid()}") as client:
+        while True:
+            # A dead connection is noticed, although a read may wait for ever: Redis answers in time, also without an item.
+            async with asyncio.timeout(2 * READ_SECONDS):
+                received = await client.brpop([QUEUE], READ_SECONDS)
+            if received is not None:
+                yield cast(bytes, received[1])
 
-    url = ""
-    producer: Producer
 
-
-_local = _LocalProducer()
+def _send(dispatched: Iterable[DispatchedRuns]) -> bool:
+    items = [each.encode() for each in dispatched]
+    return not items or redis_client.call(lambda client: bool(client.lpush(QUEUE, *items)), False)

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from datetime import timedelta
 from functools import partial
 from uuid import UUID
@@ -10,12 +11,20 @@ from django.db import Error, connection, transaction
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Coalesce, Now
 
+from chats import services as chats
+from chats.models import Chat
 from common.database import get_violated_constraint, is_database_unavailable
 from runs.errors import LeaseLost, RunNotAllowed, RunStartFailed
 from runs.kinds import get_kind
 from runs.kinds.sub_agent import SUB_AGENT
 from runs.models import ISOLATE_AFTER, Run, RunState
-from runs.prepared_queries import NEXT_OF_KEY, NEXT_OF_SAME_KEY, QUEUED_SIBLINGS, list_claimable_runs
+from runs.prepared_queries import (
+    NEXT_OF_KEY,
+    NEXT_OF_SAME_KEY,
+    NEXT_OF_SAME_KEY_TO_CLAIM,
+    QUEUED_SIBLINGS,
+    list_claimable_runs,
+)
 from runs.runtime.claimed_run import ClaimedRun
 from runs.selectors import list_in_turns
 from runs.services.capacity import Capacity, WaitingRun
@@ -42,34 +51,74 @@ def claim_next_run(key: str, owner: str, *, isolated: bool = False, slots: Capac
     return _claim(partial(NEXT_OF_KEY.first, key), owner, isolated, slots)
 
 
+def claim_posted_run(
+    run_id: UUID, owner: str, *, chat_id: UUID, isolated: bool = False, slots: Capacity | None = None
+) -> ClaimedRun | None:
+    """Claim the oldest queued run of this run's concurrency key, as `claim_run` does. The transaction that inserts this run may not
+    have been committed yet: it has locked the chat, so the run is read when that lock is free.
+
+    Return null also if that transaction was rolled back, or has not inserted the run.
+    """
+
+    def find_next() -> Run | None:
+        chats.lock_chat(chat_id)
+        run = NEXT_OF_SAME_KEY_TO_CLAIM.first(run_id)
+        if run is not None and (run.chat_id != chat_id or not get_kind(run).is_dispatched_before_commit):
+            raise _OlderRunElsewhere
+        return run
+
+    try:
+        return _claim(find_next, owner, isolated, slots, is_chat_locked=True)
+    except _OlderRunElsewhere:
+        return claim_run(run_id, owner, isolated=isolated, slots=slots)
+    except Chat.DoesNotExist:
+        return None
+
+
+class _OlderRunElsewhere(Exception):
+    """The oldest run of the concurrency key is in another chat, which must not be locked after the first one, or does a task."""
+
+
 def _claim(
-    find_next: Callable[[], Run | None], owner: str, isolated: bool, slots: Capacity | None
+    find_next: Callable[[], Run | None],
+    owner: str,
+    isolated: bool,
+    slots: Capacity | None,
+    *,
+    is_chat_locked: bool = False,
 ) -> ClaimedRun | None:
     # `claim` may end the run instead of starting it (e.g. it was stopped), and then returns null: the next of the key is tried.
-    while waiting := find_next():
-        if waiting.is_isolated != isolated:
-            return None
-        if slots is not None and not slots.reserve_slot(waiting):
-            return None
-        committed = None
+    while True:
+        waiting: Run | None = None
         try:
-            with transaction.atomic():
-                started = get_kind(waiting).claim(waiting, owner)
-            committed = started  # After the commit: if that fails, the slot is released.
+            with ExitStack() as undo:
+                with transaction.atomic():
+                    waiting = find_next()
+                    if waiting is None or waiting.is_isolated != isolated or not _reserve_slot(slots, waiting, undo):
+                        return None
+                    kind = get_kind(waiting)
+                    claimed = (kind.claim_in_locked_chat if is_chat_locked else kind.claim)(waiting, owner)
+                if claimed is not None:
+                    undo.pop_all()  # After the commit: if that fails, the slot is released.
+                    return claimed
         except LeaseLost:
             return None
         except Error as error:
             if get_violated_constraint(error) == "one_active_run_per_concurrency_key":
                 return None  # Another worker was faster.
-            if is_database_unavailable(error):
+            if waiting is None or is_database_unavailable(error):
                 raise
             raise RunStartFailed(waiting.pk) from error
-        finally:
-            if committed is None and slots is not None:
-                slots.release_slot(waiting.pk)
-        if committed is not None:
-            return committed
-    return None
+
+
+def _reserve_slot(slots: Capacity | None, run: Run, undo: ExitStack) -> bool:
+    """Reserve a slot for the run, which `undo` releases. Return false if there is none."""
+    if slots is None:
+        return True
+    if not slots.reserve_slot(run):
+        return False
+    undo.callback(slots.release_slot, run.pk)
+    return True
 
 
 def claim_siblings(run_ids: Sequence[UUID], owner: str, *, slots: Capacity) -> list[ClaimedRun]:

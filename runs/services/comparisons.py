@@ -22,7 +22,6 @@ from events import audit
 from events.payloads import ComparisonPayload, ComparisonSide, dump_payload
 from events.rows import Stamp
 from runs.models import KindName, Run, RunOrigin
-from runs.runtime.dispatch import dispatch_run
 
 TYPE = "COMPARISON"
 
@@ -98,7 +97,6 @@ def _create_comparison(
         sides.append(
             ComparisonSide(run_id=run.id, **stamp.model_dump(include={"spec_id", "version", "draft_apply", "draft_by"}))
         )
-        dispatch_run(run)
     comparison = ComparisonPayload(
         actor_id=actor.id,
         actor_name=actor.name,

@@ -11,7 +11,7 @@ from django.utils.translation import gettext
 from actors.models import Actor
 from agents.services.shipped import get_shipped_agent
 from chats import services as chats
-from chats.models import Chat
+from chats.models import Chat, VersionedRow
 from chats.permissions import ChatVerb
 from common.clock import now
 from common.errors import Code, Conflict
@@ -27,7 +27,7 @@ from runs.kinds.chat import build_closing_changes
 from runs.kinds.job import CHAT_SUMMARY, Job, JobInput
 from runs.models import NOT_ENDED, KindName, Run, RunOrigin, RunState
 from runs.permissions import get_run_for
-from runs.runtime.dispatch import dispatch_next_run, dispatch_run
+from runs.runtime.dispatch import dispatch_before_commit, dispatch_next_run, dispatch_run
 from runs.runtime.steps import LoopEnded
 from runs.runtime.sub_agents import list_runs_to_stop
 from runs.services.agent_states import publish_agent_states
@@ -95,7 +95,6 @@ def retry_run(actor: Actor, run_id: UUID, *, as_operator: bool = False) -> Run:
     if run.kind == KindName.COMPARISON:
         again.spec_id, again.stamp = run.spec_id, run.stamp
         changes.append(build_retried_side(run, again))
-    dispatch_run(again)
     chats.save_changes(run.get_chat_id(), changes)
     audit.record(actor, "run.retried", workspace_id=run.workspace_id, object_id=again.id)
     return again
@@ -187,6 +186,13 @@ def start_job(actor: Actor, workspace_id: UUID, *, kind: Job, subject_id: UUID, 
     insert([run])
     dispatch_run(run)
     return run
+
+
+def dispatch_new_runs(chat_id: UUID, rows: Sequence[VersionedRow]) -> None:
+    """Send the runs among new rows of a chat to the workers before they are committed. A listener of `rows_inserted`."""
+    runs = [row for row in rows if isinstance(row, Run) and get_kind(row).is_dispatched_before_commit]
+    if runs:
+        dispatch_before_commit(chat_id, runs)
 
 
 def start_summary_job(job: SummaryJob) -> list[UUID]:

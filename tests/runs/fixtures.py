@@ -1,9 +1,9 @@
 """A running engine beside a scripted model, for tests of runs."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from uuid import UUID
+from collections.abc import Callable, Iterator
 
 import pytest
+import redis
 from cryptography.fernet import Fernet
 
 from llm.retry import _breakers
@@ -51,19 +51,12 @@ def engine(environment: RunEnvironment) -> Iterator[Engine]:
 
 
 @pytest.fixture
-def delivered_tasks(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Submit the runs of each Celery task to the engine when the task is sent, as a worker would. Without it, runs that no test
-    submits wait for the sweeper, which takes a second or more for each."""
-    publish = dispatch._publish
-
-    def publish_and_submit(tasks: Iterable[Sequence[UUID]]) -> bool:
-        tasks = [list(run_ids) for run_ids in tasks]
-        publish(tasks)
-        for run_ids in tasks:
-            engine.submit_siblings(run_ids)
-        return True
-
-    monkeypatch.setattr(dispatch, "_publish", publish_and_submit)
+def receiving_engine(engine: Engine, settings) -> Engine:
+    """The engine, which also receives the runs that are sent to workers. Without it, runs that no test submits wait for the
+    sweeper, which takes a second or more for each."""
+    redis.from_url(settings.REDIS_URL).delete(dispatch.QUEUE)
+    engine.run_soon(engine.receive_runs, name="receiver of runs")
+    return engine
 
 
 SHORT = {} if REAL else {"RUN_LEASE": "3", "RUN_HEARTBEAT": "0.7", "SWEEP_EVERY": "0.7", "DATABASE_POOL": "6"}

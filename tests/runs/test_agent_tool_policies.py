@@ -17,7 +17,7 @@ from tests.publishing.publications import LISTING
 from tools import services as tools
 from tools.registry import build_agent_tool_name
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("delivered_tasks")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("receiving_engine")]
 
 TASK = '{"task": "find it"}'
 WRITE = {"name": "write_file", "arguments": json.dumps({"name": "notes.md", "text": "As told."})}

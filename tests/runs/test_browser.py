@@ -11,7 +11,7 @@ from tests.factories.agents import add_tool_use
 from tests.people import make_agent
 from workspaces.models import Credential
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("delivered_tasks")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("receiving_engine")]
 
 
 def delegate(name, task="find it"):

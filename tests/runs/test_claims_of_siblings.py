@@ -16,6 +16,7 @@ from runs.kinds.sub_agent import SUB_AGENT
 from runs.kinds.task import TaskAnswer
 from runs.models import Run
 from runs.runtime.conversation import make_storable
+from runs.runtime.dispatch import send_siblings
 from runs.runtime.history import StartedCalls
 from runs.runtime.steps import LoopEnded, ModelAnswered, WaitingCall
 from runs.services import claims
@@ -136,7 +137,7 @@ def test_the_statements_of_a_sub_agent(run_ids, django_assert_num_queries):
         ready = prepare_run(siblings[1])
     with django_assert_num_queries(11):
         store_answer(ready)
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(8):
         alone = claims.claim_run(run_ids[2], OWNER)
     assert alone is not None
     get_content(alone.row.get_spec())
@@ -162,17 +163,17 @@ def test_siblings_are_claimed_one_by_one_if_one_is_not_allowed(environment, help
     assert (get_version(environment), slots.free_slots) == (version, free)
 
 
-def test_the_siblings_of_a_run_that_is_not_allowed_are_executed(environment, helpers, run_ids, engine):
+def test_the_siblings_of_a_run_that_is_not_allowed_are_executed(environment, helpers, run_ids, receiving_engine):
     Actor.objects.filter(pk=helpers[1].pk).update(accepts_tasks=False)
     environment.model.script(match="Help, ", text="Here it is.")
-    engine.submit_siblings(run_ids)
+    send_siblings(run_ids)
     environment.wait_until_idle()
     ended = Run.objects.filter(pk__in=run_ids).order_by("pk").values_list("state", "error_code", "attempt")
     assert list(ended) == [("completed", "", 1), ("failed", "no_tasks", 0), ("completed", "", 1)]
     assert Run.objects.get(parent=None).state == "completed"
 
 
-def test_no_other_run_is_looked_for_after_that_of_a_sub_agent(environment, run_ids, engine, monkeypatch):
+def test_no_other_run_is_looked_for_after_that_of_a_sub_agent(environment, run_ids, receiving_engine, monkeypatch):
     keys = []
 
     def record_key(key, *args, **options):
@@ -181,7 +182,7 @@ def test_no_other_run_is_looked_for_after_that_of_a_sub_agent(environment, run_i
 
     monkeypatch.setattr("worker.engine.claim_next_run", record_key)
     environment.model.script(match="Help, ", text="Here it is.")
-    engine.submit_siblings(run_ids)
+    send_siblings(run_ids)
     environment.wait_until_idle()
     assert keys == [Run.objects.get(parent=None).concurrency_key]
 

@@ -1,19 +1,21 @@
-"""The tasks of queued runs reach workers through Celery; without Redis, posting neither fails nor waits (RUN4)."""
+"""The ids of queued runs reach workers through Redis; without it, posting neither fails nor waits (RUN4)."""
 
-import json
 import socketserver
 import threading
-from base64 import b64decode
+from concurrent.futures import ThreadPoolExecutor
 from uuid import uuid4
 
 import pytest
 import redis
 from celery import current_app
 from django.conf import settings
+from django.db import connection, transaction
 
 from common.errors import AppError
 from llm import model_tests
 from runs.runtime import dispatch
+from runs.runtime.dispatch import DispatchedRuns
+from runs.services.claims import claim_posted_run
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -21,7 +23,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture(autouse=True)
 def fresh_broker():
     client = redis.from_url(settings.REDIS_URL)
-    client.delete("runs")
+    client.delete(dispatch.QUEUE)
     return client
 
 
@@ -43,37 +45,75 @@ def dead_broker(monkeypatch):
         server.shutdown()
 
 
+def read_dispatched(client):
+    """Return what was sent to the workers, the first first."""
+    return [DispatchedRuns.decode(item) for item in reversed(client.lrange(dispatch.QUEUE, 0, -1))]
+
+
 def sent_run_ids(client):
-    return [json.loads(b64decode(json.loads(task)["body"]))[0][0] for task in client.lrange("runs", 0, -1)]
+    return [str(run_id) for dispatched in read_dispatched(client) for run_id in dispatched.run_ids]
 
 
-def test_a_message_dispatches_its_run_on_commit(environment, fresh_broker):
-    environment.post("hello")
+def test_the_run_of_a_message_is_sent_before_the_commit(environment, fresh_broker):
+    with transaction.atomic():
+        environment.post("hello")
+        [dispatched] = read_dispatched(fresh_broker)
     [run] = environment.runs()
-    assert sent_run_ids(fresh_broker) == [str(run.id)]
+    assert dispatched == DispatchedRuns([run.id], run.chat_id)
 
 
-def test_a_celery_worker_accepts_the_task(fresh_broker):
-    run_id = uuid4()
-    assert dispatch.send_run_tasks([run_id])
-    current_app.send_task(dispatch.TASK, [str(run_id)], retry=False)
-    theirs, ours = (json.loads(task) for task in fresh_broker.lrange("runs", 0, -1))
-    assert ours["headers"].items() >= {"lang": "py", "task": dispatch.TASK}.items()
-    assert (ours["headers"]["id"], ours["content-type"]) == (ours["properties"]["correlation_id"], "application/json")
-    assert ours["properties"].keys() <= theirs["properties"].keys()
-    assert json.loads(b64decode(ours["body"]))[:2] == json.loads(b64decode(theirs["body"]))[:2]
+def test_a_worker_that_receives_a_run_waits_for_the_commit_and_claims_it(environment):
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            environment.post("hello")
+            [run] = environment.runs()
+            claiming = pool.submit(claim, run)
+            environment.wait(lambda: is_waiting_for_a_lock())
+        assert claiming.result().row.id == run.id
+    assert environment.runs()[0].state == "running"
 
 
-def test_each_of_several_runs_gets_its_own_task(fresh_broker):
+def test_a_run_whose_message_was_rolled_back_is_not_claimed(environment):
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            environment.post("hello")
+            [run] = environment.runs()
+            claiming = pool.submit(claim, run)
+            environment.wait(lambda: is_waiting_for_a_lock())
+            transaction.set_rollback(True)
+        assert claiming.result() is None
+    assert environment.runs() == []
+
+
+def claim(run):
+    try:
+        return claim_posted_run(run.id, "a worker", chat_id=run.chat_id)
+    finally:
+        connection.close()
+
+
+def is_waiting_for_a_lock():
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+        )
+        return cursor.fetchone()[0] == 1
+
+
+def test_each_of_several_runs_is_an_item_of_its_own(fresh_broker):
     ids = [uuid4() for _ in range(3)]
-    assert dispatch.send_run_tasks(ids)
-    assert dispatch.send_run_tasks([])
-    assert sent_run_ids(fresh_broker) == [str(run_id) for run_id in reversed(ids)]
-    tasks = [json.loads(task) for task in fresh_broker.lrange("runs", 0, -1)]
-    assert len({task["properties"]["delivery_tag"] for task in tasks}) == 3
+    assert dispatch.send_runs(ids)
+    assert dispatch.send_runs([])
+    assert read_dispatched(fresh_broker) == [DispatchedRuns([run_id]) for run_id in ids]
 
 
-def test_a_message_that_joins_a_queued_run_sends_no_task(environment, fresh_broker):
+@pytest.mark.parametrize("item", [b"", b"[]", b'["", "no id"]', b"{}", b'"text"', b"[1]", b"\xff", b"null"])
+def test_an_item_of_another_program_is_refused(item):
+    with pytest.raises(ValueError, match=r".*"):
+        DispatchedRuns.decode(item)
+
+
+def test_a_message_that_joins_a_queued_run_sends_nothing(environment, fresh_broker):
     environment.post("one")
     environment.post("two")
     assert len(sent_run_ids(fresh_broker)) == 1
@@ -86,11 +126,11 @@ def test_RUN4_a_message_is_posted_while_redis_is_down(environment, dead_broker):
     assert len(dead_broker) <= 2  # posting does not wait for repeated attempts
 
 
-def test_RUN4_after_a_failure_no_task_is_sent_for_a_while(dead_broker):
-    assert dispatch.send_run_tasks([uuid4()]) is False
+def test_RUN4_after_a_failure_nothing_is_sent_for_a_while(dead_broker):
+    assert dispatch.send_runs([uuid4()]) is False
     attempts = len(dead_broker)
     assert attempts > 0
-    assert [dispatch.send_run_tasks([uuid4()]) for _ in range(10)] == [False] * 10
+    assert [dispatch.send_runs([uuid4()]) for _ in range(10)] == [False] * 10
     assert len(dead_broker) == attempts
 
 

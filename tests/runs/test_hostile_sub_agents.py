@@ -41,7 +41,7 @@ def nest(depth):
     return "[" * depth + "]" * depth
 
 
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 @pytest.mark.parametrize(
     "context",
     [
@@ -66,7 +66,7 @@ def test_RUN12_a_context_that_cannot_be_stored_is_refused_to_the_model(environme
     assert environment.list_answers() == ["I could not ask."]
 
 
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_RUN23_a_caller_whose_sub_agents_end_at_the_same_time_continues_once(environment, researcher, monkeypatch):
     monkeypatch.setattr(sweeper, "queue_callers_of_ended_sub_agents", lambda: None)
     calls = [delegate(researcher.handle, f"task {number}") for number in range(10)]
@@ -80,7 +80,7 @@ def test_RUN23_a_caller_whose_sub_agents_end_at_the_same_time_continues_once(env
         assert len(environment.list_answers()) == number
 
 
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_the_time_that_a_sub_agent_waited_for_people_is_counted_once(environment, researcher):
     """The second task of the caller waits for nobody: the hours of the first are not added again."""
     add_tool_use(researcher.current_spec, "ask_user")
@@ -99,7 +99,7 @@ def test_the_time_that_a_sub_agent_waited_for_people_is_counted_once(environment
     assert 7200 <= caller.waited_seconds < 7300
 
 
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_the_caller_of_a_sub_agent_that_is_stopped_while_it_waits_for_a_person_has_time_left(environment, researcher):
     add_tool_use(researcher.current_spec, "ask_user")
     ask = {"name": "ask_user", "arguments": json.dumps({"question": "Which?"})}
@@ -116,7 +116,7 @@ def test_the_caller_of_a_sub_agent_that_is_stopped_while_it_waits_for_a_person_h
     assert (child.state, caller.state, caller.error_code) == ("stopped", "completed", "")
 
 
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_the_time_that_a_sub_agent_of_a_stopped_sub_agent_has_waited_counts(environment, researcher):
     with transaction.atomic():
         writer = make_agent(
@@ -138,7 +138,7 @@ def test_the_time_that_a_sub_agent_of_a_stopped_sub_agent_has_waited_counts(envi
     assert [caller.state, child.state, asking.state] == ["completed", "stopped", "stopped"]
 
 
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_RUN9_an_isolated_caller_whose_sub_agent_has_ended_is_started_at_once(environment, researcher):
     environment.model.script(calls=[delegate(researcher.handle)], then={"text": "Done."})
     environment.model.script(system="You research.", mode="drip", count=3000, every=0.02)
@@ -150,7 +150,7 @@ def test_RUN9_an_isolated_caller_whose_sub_agent_has_ended_is_started_at_once(en
     assert reserve_isolated_runs(4) == [child.parent_id]
 
 
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_nobody_is_asked_about_a_file_that_a_sub_agent_cannot_write(environment, researcher):
     add_tool_use(researcher.current_spec, "write_file")
     environment.model.script(calls=[delegate(researcher.handle)], then={"text": "Done."})
@@ -163,7 +163,7 @@ def test_nobody_is_asked_about_a_file_that_a_sub_agent_cannot_write(environment,
     assert not environment.log("FILE_MESSAGE")
 
 
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_FAIR8_a_stopped_sub_agent_may_have_said_anything(environment, researcher):
     """Its last text is in the result, although it was stopped: the next write waits for a person."""
     environment.delete_bob_from_chat()
@@ -189,7 +189,7 @@ def test_FAIR8_a_stopped_sub_agent_may_have_said_anything(environment, researche
     assert (approval.tool, approval.reason) == ("write_file", "outside")
 
 
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_FAIR8_a_hostile_result_of_a_tool_of_a_sub_agent_gains_no_right_of_its_caller(environment, researcher):
     """The sub-agent cannot call what only its caller may call, and the caller, who reads its answer, writes after a click only."""
     environment.delete_bob_from_chat()
@@ -234,7 +234,7 @@ def publish(environment, tools=(), **listing):
         return publishing.publish_agent(team.charlie, source.id, name="Public", handle="public", **LISTING | listing)
 
 
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_FAIR8_who_has_a_strangers_agent_as_a_tool_has_read_its_description(environment):
     environment.delete_bob_from_chat()
     robin = environment.team.robin
@@ -260,7 +260,7 @@ def publish_chain(environment):
     return (middle, to_middle), (last, to_last)
 
 
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_SEC32_a_takedown_in_the_middle_of_a_tree_ends_what_is_below_and_its_caller_goes_on(environment):
     team = environment.team
     (middle, to_middle), (last, to_last) = publish_chain(environment)
@@ -283,7 +283,7 @@ def test_SEC32_a_takedown_in_the_middle_of_a_tree_ends_what_is_below_and_its_cal
     assert environment.list_answers() == ["It is gone."]
 
 
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_SEC33_a_public_agent_reads_nothing_of_its_caller_but_the_task(environment):
     robin = environment.team.robin
     public = publish(environment)
@@ -300,7 +300,7 @@ def test_SEC33_a_public_agent_reads_nothing_of_its_caller_but_the_task(environme
         assert unseen not in text
 
 
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_SEC33_a_public_agent_reads_only_the_files_that_it_was_given(environment):
     team = environment.team
     fields = {"uploaded_by": team.alice, "kind": FileKind.TEXT, "thumbnail": "", "width": None, "height": None}
@@ -336,7 +336,7 @@ def test_SEC33_a_public_agent_reads_only_the_files_that_it_was_given(environment
         assert unseen not in text
 
 
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_SEC33_a_sub_agent_passes_on_only_files_that_it_was_given(environment, researcher):
     """Both files are in the chat of the tree. The sub-agent was given one of them, and knows the id of the other."""
     team = environment.team
@@ -362,7 +362,7 @@ def test_SEC33_a_sub_agent_passes_on_only_files_that_it_was_given(environment, r
     assert "The text of kept." not in "".join(result["text"] for result in results)
 
 
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_SEC32_the_flag_of_an_agent_in_the_middle_of_a_tree_stops_what_is_below_although_no_stop_was_sent(environment):
     team = environment.team
     (middle, to_middle), (last, to_last) = publish_chain(environment)

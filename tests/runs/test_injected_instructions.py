@@ -48,7 +48,7 @@ from tools.models import ToolPolicy
 from tools.registry import build_agent_tool_name, registry
 from workspaces import services as workspaces
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("delivered_tasks")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("receiving_engine")]
 
 CANARY = "CANARY-of-another-chat"
 FILLER = "".join(f"<p>High water is at {n} on pier {n}, and low water a quarter of a day later.</p>" for n in range(20))

@@ -6,7 +6,8 @@ import pytest
 import redis
 from django.conf import settings as django_settings
 
-from runs.runtime.dispatch import send_run_tasks
+from common.tasks import send_task_now
+from runs.runtime.dispatch import send_runs
 from server.watchdog import Watchdog
 from tests import chaos
 from tests.cut_connection import CutConnection
@@ -24,7 +25,7 @@ NO_SWEEP = {"RUN_LEASE": "120"}
 
 @pytest.fixture
 def connection(environment):
-    redis.from_url(django_settings.REDIS_URL).delete("runs", "work")
+    redis.from_url(django_settings.REDIS_URL).delete("queued-runs", "work")
     connection = CutConnection(django_settings.REDIS_URL)
     yield connection
     connection.close()
@@ -63,8 +64,10 @@ def test_RUN5_a_disconnected_worker_ends_so_that_it_is_restarted(environment, st
     environment.wait_until_idle(20)
     connection.silence()
     environment.post("into the silence")
-    # The first task is lost in the silent connection; later ones stay in the queue.
-    send_run_tasks([environment.runs()[-1].id])
+    # What is sent first is lost in the silent connections; later runs and tasks stay in Redis.
+    send_runs([environment.runs()[-1].id])
+    for _ in range(2):
+        send_task_now("worker.tasks.embed_messages", [])
     worker.process.wait(40)
     assert "this worker has received none" in worker.log
     start_worker(**NO_SWEEP)
@@ -75,7 +78,7 @@ def test_RUN5_a_disconnected_worker_ends_so_that_it_is_restarted(environment, st
 def has_ended(limit, queue, *, hears=False, is_healthy=lambda: True, seconds=1.5):
     """Return whether a watchdog would end its process, with these tasks in the queue."""
     server = redis.from_url(django_settings.REDIS_URL)
-    server.delete("runs", "work")
+    server.delete("queued-runs", "work")
     if queue:
         server.lpush(queue, "a task")
     ended = []
@@ -89,15 +92,15 @@ def has_ended(limit, queue, *, hears=False, is_healthy=lambda: True, seconds=1.5
             time.sleep(0.02)
     finally:
         dog.stop()
-        server.delete("runs", "work")
+        server.delete("queued-runs", "work")
     return bool(ended)
 
 
 def test_RUN5_a_worker_is_disconnected_only_if_tasks_wait_and_it_receives_none():
     assert has_ended(0.3, "work")
-    assert has_ended(0.3, "runs")
+    assert not has_ended(0.3, "queued-runs")
     assert not has_ended(0.3, None)
-    assert not has_ended(0.3, "runs", hears=True)
+    assert not has_ended(0.3, "work", hears=True)
 
 
 def test_RUN5_a_worker_ends_if_its_event_loop_hangs_and_not_if_it_was_suspended():

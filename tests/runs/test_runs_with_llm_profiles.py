@@ -227,7 +227,7 @@ def between_agents(paying):
     return chat
 
 
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_SEC24_the_own_model_of_a_member_is_not_sent_a_chat_between_agents(paying, between_agents):
     """Bob has Robin write to Writer, so Writer works for Bob, who may not read what the two have written to each other."""
     team = paying.team

@@ -85,7 +85,7 @@ def test_SEC12_a_page_that_cannot_be_read_is_a_result_and_the_run_continues(envi
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_browser_reads_a_page_for_another_agent_and_gets_its_text_without_markup(environment, site):
     add_tool_use(environment.team.robin.current_spec, "delegate")
     source = f"[Tides]({site}/tides)"
@@ -104,7 +104,7 @@ def test_browser_reads_a_page_for_another_agent_and_gets_its_text_without_markup
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_browser_ends_after_ten_steps(environment, site):
     add_tool_use(environment.team.robin.current_spec, "delegate")
     task = {"name": "delegate", "arguments": json.dumps({"name": "browser", "task": f"Read {site}/tides"})}

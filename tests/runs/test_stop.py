@@ -108,7 +108,7 @@ def test_a_stop_or_shutdown_while_the_end_is_stored_does_not_delay_the_next_run(
     first, second = environment.runs()
     [runner] = engine._runners.values()
     tasks = redis.from_url(settings.REDIS_URL)
-    tasks.delete("runs")
+    tasks.delete("queued-runs")
     if is_shutdown:
         stopping = threading.Thread(target=engine.stop)
         stopping.start()

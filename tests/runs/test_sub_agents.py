@@ -51,7 +51,7 @@ def list_results(environment, run=None):
     return [json.loads(row.payload["text"]) for row in rows if run is None or row.run_id == run.id]
 
 
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_RUN23_a_sub_agent_does_a_task_in_a_run_of_its_own_and_its_caller_reads_the_answer(environment, researcher):
     environment.model.script(calls=[delegate(researcher.handle)], then={"text": "The answer is 42."})
     environment.model.script(match="find it", text="It is 42.")
@@ -74,7 +74,7 @@ def test_RUN23_a_sub_agent_does_a_task_in_a_run_of_its_own_and_its_caller_reads_
     assert environment.list_answers() == ["The answer is 42."]
 
 
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_a_sub_agent_sees_only_what_was_passed(environment, researcher):
     call = delegate(researcher.handle, context={"city": "京都 🍁"})
     environment.model.script(calls=[call], then={"text": "Done."})
@@ -90,7 +90,7 @@ def test_a_sub_agent_sees_only_what_was_passed(environment, researcher):
         assert unseen not in text
 
 
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_messages_of_sub_agents_are_no_part_of_the_conversation(environment, researcher):
     environment.model.script(match="what", calls=[delegate(researcher.handle)], then={"text": "Done."})
     environment.model.script(system="You research.", text="@robin @bob between us")
@@ -107,7 +107,7 @@ def test_messages_of_sub_agents_are_no_part_of_the_conversation(environment, res
     assert not message.counts_as_unread
 
 
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_RUN23_sub_agents_of_one_answer_work_at_the_same_time_and_their_caller_has_no_slot(environment, researcher):
     calls = [delegate(researcher.handle, f"task {number}") for number in range(5)]
     environment.model.script(calls=calls, then={"text": "Done."})
@@ -123,7 +123,7 @@ def test_RUN23_sub_agents_of_one_answer_work_at_the_same_time_and_their_caller_h
     assert len(environment.list_answers()) == 1
 
 
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_RUN16_a_stop_ends_the_whole_tree(environment, researcher):
     calls = [delegate(researcher.handle, f"task {number}") for number in range(3)]
     environment.model.script(calls=calls, then={"text": "Done."})
@@ -136,7 +136,7 @@ def test_RUN16_a_stop_ends_the_whole_tree(environment, researcher):
     assert environment.list_answers() == []
 
 
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_the_caller_of_a_sub_agent_that_was_stopped_goes_on(environment, researcher):
     calls = [delegate(researcher.handle, "slow"), delegate(researcher.handle, "quick")]
     environment.model.script(calls=calls, then={"text": "One came."})
@@ -154,7 +154,7 @@ def test_the_caller_of_a_sub_agent_that_was_stopped_goes_on(environment, researc
         runs.retry_run(environment.team.alice, slow.id)
 
 
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_RUN24_agents_that_call_each_other_stop_with_a_clear_error(environment, researcher):
     allow(researcher, environment.team.robin.handle, researcher.handle)
     loop = [delegate(environment.team.robin.handle, "again"), delegate(researcher.handle, "again")]
@@ -168,7 +168,7 @@ def test_RUN24_agents_that_call_each_other_stop_with_a_clear_error(environment, 
     assert all("waits for your answer itself" in payload["text"] for payload in refused)
 
 
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_RUN24_a_ring_of_three_agents_ends_with_a_clear_error(environment, researcher):
     with transaction.atomic():
         third = make_agent(environment.team.workspace, environment.team.alice, "Third", prompt="You are third.")
@@ -187,7 +187,7 @@ def test_RUN24_a_ring_of_three_agents_ends_with_a_clear_error(environment, resea
     assert "waits for your answer itself" in deepest.payload["text"]
 
 
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_RUN24_of_fifty_tasks_in_one_answer_ten_are_given(environment, researcher):
     calls = [delegate(researcher.handle, f"task {number}") for number in range(50)]
     environment.model.script(calls=calls, then={"text": "Done."})
@@ -202,7 +202,7 @@ def test_RUN24_of_fifty_tasks_in_one_answer_ten_are_given(environment, researche
     )  # of an answer, 16 calls are read, and one error says so
 
 
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_RUN24_depth_and_the_number_of_tasks_at_the_same_time_are_limited(environment, researcher):
     with transaction.atomic():
         deep = make_agent(environment.team.workspace, environment.team.alice, "Deep", prompt="You are deep.")
@@ -221,7 +221,7 @@ def test_RUN24_depth_and_the_number_of_tasks_at_the_same_time_are_limited(enviro
     assert not Run.objects.filter(agent=deep).exists()
 
 
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_RUN24_a_model_that_delegates_without_end_reaches_the_limit_of_sub_agents(environment, researcher, monkeypatch):
     monkeypatch.setattr(sub_agents, "MAX_TASKS_OF_TREE", 7)
     environment.model.script(calls=[delegate(researcher.handle, f"{n}") for n in range(3)])
@@ -236,7 +236,7 @@ def test_RUN24_a_model_that_delegates_without_end_reaches_the_limit_of_sub_agent
     assert [text.endswith("no more are allowed.") for text in texts] == [False] * 7 + [True] * 8
 
 
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_RUN21_the_requests_of_a_tree_at_the_same_time_do_not_overspend_its_budget(environment, researcher):
     """Forty sub-agents of ten sub-agents ask at the same time, and the budget is enough for ten of their longest answers. The last
     answers are shortened to what is left."""
@@ -279,7 +279,7 @@ def test_RUN21_the_requests_of_a_tree_at_the_same_time_do_not_overspend_its_budg
     assert not Reservation.objects.exists()
 
 
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_FAIR8_every_write_of_a_sub_agent_waits_for_a_person_at_every_depth(environment, researcher):
     """No policy asks, and nobody else has written: it waits only because a task is a text of another agent."""
     team = environment.team
@@ -308,7 +308,7 @@ def test_FAIR8_every_write_of_a_sub_agent_waits_for_a_person_at_every_depth(envi
     assert [result["status"] for result in results] == ["rejected"] * 2
 
 
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_RUN23_a_sub_agent_asks_its_person_and_its_caller_waits_without_using_up_its_time(environment, researcher):
     add_tool_use(researcher.current_spec, "ask_user")
     environment.delete_bob_from_chat()
@@ -329,7 +329,7 @@ def test_RUN23_a_sub_agent_asks_its_person_and_its_caller_waits_without_using_up
     assert asked.metadata["agent"]["name"] == researcher.handle
 
 
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_a_sub_agent_that_loses_its_person_ends_and_so_does_its_caller(environment, researcher):
     environment.model.script(calls=[delegate(researcher.handle, "task")], then={"text": "Done."})
     environment.model.script(system="You research.", mode="drip", count=100, every=0.02)
@@ -341,7 +341,7 @@ def test_a_sub_agent_that_loses_its_person_ends_and_so_does_its_caller(environme
     assert environment.list_answers() == []
 
 
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_RUN23_a_caller_whose_sub_agent_ended_without_a_trace_is_queued_by_the_sweeper(environment, researcher):
     environment.model.script(calls=[delegate(researcher.handle, "task")], then={"text": "Done."})
     environment.model.script(system="You research.", mode="drip", count=3000, every=0.02)
@@ -378,7 +378,7 @@ def test_RUN23_an_error_with_one_caller_does_not_keep_the_others_waiting(environ
     assert str(callers[0].id) in caplog.text
 
 
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_SEC32_a_public_agent_is_called_as_a_tool_and_its_takedown_ends_the_task(environment):
     team = environment.team
     source = make_agent(team.workspace, team.alice, "Source", prompt="You are public.")
@@ -398,7 +398,7 @@ def test_SEC32_a_public_agent_is_called_as_a_tool_and_its_takedown_ends_the_task
     assert Approval.objects.count() == 0
 
 
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_SEC32_a_called_agent_that_waits_for_a_person_ends_with_its_takedown(environment):
     team = environment.team
     source = make_agent(team.workspace, team.alice, "Source", prompt="You are public.", tools=["ask_user"])

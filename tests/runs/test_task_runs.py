@@ -91,7 +91,7 @@ def list_texts_of_requests(environment):
     return [json.dumps(sent.body["messages"], ensure_ascii=False) for sent in environment.model.requests]
 
 
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_a_task_that_no_run_has_given_is_done_in_its_chat(environment, plan):
     environment.post("this is secret", wake="nobody")
     environment.model.script(match="Count", text="There are three.")
@@ -114,7 +114,7 @@ def test_a_task_that_no_run_has_given_is_done_in_its_chat(environment, plan):
     assert run.version == noted.version == answer.version + 1, "all of it is in one frame"
 
 
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_a_task_of_an_agent_names_it_and_is_below_it(environment, plan):
     environment.model.script(match="Count", text="Three.")
     plan.start(author=plan.team.robin)
@@ -124,7 +124,7 @@ def test_a_task_of_an_agent_names_it_and_is_below_it(environment, plan):
     assert "Another agent, Robin, has given you the task" in request
 
 
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_the_limits_and_files_of_a_task_come_from_its_input(environment, plan):
     environment.model.script(calls=[{"name": "current_time", "arguments": "{}"}])
     foreign = UUID(int=1)
@@ -145,7 +145,7 @@ def make_writer(plan, tool):
         plan.agent = make_agent(workspace, plan.team.alice, "Writer", prompt="You write.", tools=[tool])
 
 
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_RUN19_a_task_waits_for_a_person(environment, plan):
     make_writer(plan, "ask_user")
     ask = {"name": "ask_user", "arguments": json.dumps({"question": "Which?"})}
@@ -160,7 +160,7 @@ def test_RUN19_a_task_waits_for_a_person(environment, plan):
     assert plan.ended == [[("planned", "completed", "")]]
 
 
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_RUN23_a_task_waits_for_a_sub_agent(environment, plan):
     make_writer(plan, "delegate")
     task = {"name": "delegate", "arguments": json.dumps({"name": "browser", "task": "Look."})}
@@ -174,7 +174,7 @@ def test_RUN23_a_task_waits_for_a_sub_agent(environment, plan):
     assert plan.ended == [[("planned", "completed", "")]]
 
 
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_RUN16_a_task_is_stopped_with_its_sub_agents_in_one_call_of_the_hook(environment, plan):
     run = RunFactory.create(
         chat=plan.team.chat,
@@ -235,7 +235,7 @@ def test_RUN1_a_task_whose_worker_died_is_done_by_another(environment, plan, eng
     assert plan.ended == [[("planned", "completed", "")]]
 
 
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_an_answer_is_not_stored_without_what_follows_from_it(environment, plan, caplog):
     """If a listener fails at the answer, the run fails; if it fails then, too, the run ends all the same."""
     plan.error = ValueError("The plan is broken.")

@@ -81,7 +81,7 @@ def lamp(monkeypatch):
     return lamp
 
 
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_a_run_waits_for_what_an_app_has_registered(environment, lamp):
     """A call that waits for something of another kind is handled when the run goes on."""
     team = environment.team

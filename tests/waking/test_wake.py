@@ -127,7 +127,7 @@ def test_an_agent_wakes_another_by_mention_and_for_the_same_person(crowd):
 
 
 @pytest.mark.usefixtures("engine")
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_RUN18_agents_that_mention_each_other_stop_after_the_limit(crowd):
     crowd.model.script(text="@robin you", system="You are Scribe")
     crowd.model.script(text="@scribe you", system="You are Robin")
@@ -241,7 +241,7 @@ def test_a_posted_message_and_its_runs_are_one_transaction(environment, monkeypa
 
 
 @pytest.mark.usefixtures("engine")
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_RUN18_the_end_of_a_loop_is_one_line_in_the_chat(crowd):
     crowd.model.script(text="@robin you", system="You are Scribe")
     crowd.model.script(text="@scribe you", system="You are Robin")

@@ -17,7 +17,6 @@ from events import audit
 from runs.hooks import agents_woken_outside
 from runs.models import Run, build_concurrency_key
 from runs.prepared_queries import AGENTS_OF_CHAT
-from runs.runtime.dispatch import dispatch_run
 from waking.services.wake import find_reason_not_to_wake
 
 
@@ -81,8 +80,7 @@ def prepare_wake(
     due_at: datetime | None = None,
     missed: int | None = None,
 ) -> list[chats.RowChange]:
-    """Return the system message that wakes the agent, and the queued run of the agent, which works for the person. Send the Celery
-    task of the run on commit.
+    """Return the system message that wakes the agent, and the queued run of the agent, which works for the person.
 
     `participant`: from `get_wakeable_participant`, with its annotation `memory_scope`. The caller has locked the chat and saves the
     rows by `save_changes`, which leaves out the run if the agent has a queued one in this chat (`Run.ignores_conflicts`): that one
@@ -122,5 +120,4 @@ def prepare_wake(
         dispatched_at=now(),
     )
     run.trigger = message
-    dispatch_run(run)
     return [message, run]

@@ -27,7 +27,6 @@ from runs.hooks import agents_woken_outside
 from runs.models import Run, RunState, Step, build_concurrency_key
 from runs.prepared_queries import AGENTS_OF_CHAT
 from runs.runtime.answered_messages import find_wake_cause
-from runs.runtime.dispatch import dispatch_run
 from tools.selectors import get_policies
 from usage.owners import Amounts, ResolvedModel
 from usage.rules import NO_RULES, predict_model, read_rules
@@ -95,8 +94,6 @@ def wake_agents(chat: Chat, message: Message) -> list[VersionedRow]:
     ]
     if outside := [agent for agent, _, refusal in addressed if refusal is None and agent.runs_outside]:
         agents_woken_outside.call(chat, message, [(agent, find_wake_cause(message, agent)) for agent in outside])
-    for run in runs:
-        dispatch_run(run)
     return [*runs, *build_limit_message(chat, author, addressed)]
 
 
