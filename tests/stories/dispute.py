@@ -72,7 +72,7 @@ class Dispute:
         content = {**draft["written"], "prompt": f"{self.texts.prompt}\nSecond."}
         draft = self.mallory.ok("PUT", f"{self.at}/draft", {"content": content, "revision": draft["revision"]})
         body = {"revision": draft["revision"], "base_version": 1, "message": self.texts.text}
-        self.content = {**content, "prompt": self.mallory.ok("POST", f"{self.at}/draft/save", body)["prompt"]}
+        self.content = self.mallory.ok("POST", f"{self.at}/draft/save", body)["content"]
 
     def _suggest(self, line: str) -> Any:
         content = {**self.content, "prompt": f"{self.content['prompt']}\n{line}"}

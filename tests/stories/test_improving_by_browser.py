@@ -134,7 +134,7 @@ def test_the_message_of_an_apply_shows_the_changed_lines(alice: Person):
     expect(alice.prompt).to_contain_text("PRICES-MARK: in dollars.")
     alice.page.keyboard.press("Control+Enter")
     alice.sees("Alice applied draft r1 of Scribe in this chat")
-    alice.log.get_by_role("button", name="1 line changed").click()
+    alice.log.get_by_role("button", name="1 line changed").press("Enter")
     diff = alice.log.get_by_role("region", name="Diff")
     expect(diff.locator("ins")).to_contain_text("PRICES-MARK: in dollars.")
     expect(diff.locator("del")).to_have_count(1)

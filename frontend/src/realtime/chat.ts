@@ -14,11 +14,11 @@ import { listKeys } from '@/lib/listKeys'
 import { LayeredMap } from './layered'
 import { appendDelta, fromPartial, mergePartials, type StreamingText } from './partials'
 
-export type RowKind = AnyRow['kind']
-export type RowOf<K extends RowKind> = Extract<AnyRow, { kind: K }>
+type RowKind = AnyRow['kind']
+type RowOf<K extends RowKind> = Extract<AnyRow, { kind: K }>
 type Rows<K extends RowKind> = ReadonlyMap<string, RowOf<K>>
 /** The rows of a chat, by kind and id. */
-export type RowTables = { readonly [K in RowKind]: Rows<K> }
+type RowTables = { readonly [K in RowKind]: Rows<K> }
 
 export interface ChatState {
   /** The version up to which all rows are loaded. */
@@ -61,7 +61,7 @@ export function isEnded<K extends RowKind>(row: RowOf<K> & { kind: K }): boolean
 
 const rowKinds = Object.keys(hasEnded) as readonly RowKind[]
 
-export const emptyTables = Object.fromEntries(rowKinds.map(kind => [kind, new Map()])) as unknown as RowTables
+const emptyTables = Object.fromEntries(rowKinds.map(kind => [kind, new Map()])) as unknown as RowTables
 
 export const emptyChat: ChatState = {
   version: 0,

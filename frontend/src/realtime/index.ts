@@ -6,8 +6,6 @@ export {
   indexOfSeq,
   isActive,
   isEnded,
-  type RowKind,
-  type RowOf,
 } from './chat'
 export {
   chatState,
