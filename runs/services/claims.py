@@ -89,11 +89,14 @@ def _claim(
 ) -> ClaimedRun | None:
     # `claim` may end the run instead of starting it (e.g. it was stopped), and then returns null: the next of the key is tried.
     while True:
-        waiting: Run | None = None
+        waiting = None if is_chat_locked else find_next()
+        if waiting is None and not is_chat_locked:
+            return None
         try:
             with ExitStack() as undo:
                 with transaction.atomic():
-                    waiting = find_next()
+                    if is_chat_locked:
+                        waiting = find_next()
                     if waiting is None or waiting.is_isolated != isolated or not _reserve_slot(slots, waiting, undo):
                         return None
                     kind = get_kind(waiting)
