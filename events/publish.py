@@ -3,7 +3,9 @@
 No request fails while Redis is down: hubs read lost durable frames from the database later.
 """
 
-from collections.abc import Iterable
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
 
@@ -71,8 +73,39 @@ def publish_batch(frames: Iterable[Frame]) -> None:
     _send_on_commit(*messages, *([_build_batch(batch)] if batch else []))
 
 
+@contextmanager
+def hold_frames() -> Iterator[list[RedisMessage]]:
+    """Until the end of the block, collect what this thread publishes on commit. The caller sends it, and soon: a client that
+    receives a later frame of the topic first has to read the rows of the earlier one. It is sent at once if the block raises."""
+    held: list[RedisMessage] = []
+    _thread.held = held
+    try:
+        yield held
+    except BaseException:
+        redis_client.publish(held)
+        raise
+    finally:
+        _thread.held = None
+
+
+class _Thread(threading.local):
+    """What this thread holds (`hold_frames`)."""
+
+    held: list[RedisMessage] | None = None
+
+
+_thread = _Thread()
+
+
 def _send_on_commit(*messages: RedisMessage) -> None:
-    transaction.on_commit(lambda: redis_client.publish(messages), robust=True)
+    transaction.on_commit(lambda: _send(messages), robust=True)
+
+
+def _send(messages: Sequence[RedisMessage]) -> None:
+    if _thread.held is None:
+        redis_client.publish(messages)
+    else:
+        _thread.held.extend(messages)
 
 
 def _build_batch(frames: list[tuple[str, str, str]]) -> RedisMessage:

@@ -21,7 +21,7 @@ from redis.asyncio.client import Pipeline as AsyncPipeline
 from common.redis_client import PAUSE_AFTER_FAILURE_SECONDS, AsyncRedisClient, redis_client
 from events.frames import Delta, Partial
 from events.payloads import MAX_TEXT
-from events.publish import encode_for_redis
+from events.publish import RedisMessage, encode_for_redis
 
 Part = Literal["text", "thinking", "arguments"]
 
@@ -209,6 +209,17 @@ class Streams:
     @property
     def is_redis_down(self) -> bool:
         return self._client.breaker.is_open
+
+    async def publish(self, messages: Sequence[RedisMessage]) -> None:
+        """Publish frames that were held (`hold_frames`). Does not raise or wait while Redis is down."""
+
+        async def send(client: Redis) -> None:
+            async with client.pipeline(transaction=False) as pipeline:
+                for channel, body in messages:
+                    pipeline.publish(channel, body)
+                await pipeline.execute()
+
+        await self._client.call(send, None)
 
     async def aclose(self) -> None:
         """Stop the loop and close the connection."""

@@ -28,6 +28,7 @@ from common.processes import exit_on_memory_error, get_lease_owner
 from context.retrieval import Vector
 from embeddings.services import compute_vector
 from events.control import listen_for_stops
+from events.publish import RedisMessage, hold_frames
 from events.stream import streams
 from runs.errors import LeaseLost, RunStartFailed
 from runs.kinds import get_kind
@@ -281,7 +282,10 @@ class Engine:
         and the run is prepared a second time, with the messages that match."""
         claim = partial(claim, self.owner, isolated=self._isolated, slots=self._capacity)
         try:
-            prepared = await self._db(_claim_and_prepare, claim, self._capacity)
+            prepared, frames = await self._db(_claim_and_prepare, claim, self._capacity)
+            if frames:
+                # Beside the run: the model is asked meanwhile.
+                self._create_task(streams.publish(frames), "frames of a claim")
             earlier_context = prepared.claimed.earlier_context if prepared else None
             request = earlier_context.vector_request if earlier_context else None
             if prepared is None or request is None:
@@ -362,9 +366,13 @@ def _return_claimed(claimed: ClaimedRun, *_: object, **__: object) -> ClaimedRun
     return claimed
 
 
-def _claim_and_prepare(claim: Callable[[], ClaimedRun | None], capacity: Capacity) -> PreparedRun | None:
-    claimed = claim()
-    return None if claimed is None else _prepare(claimed, capacity)
+def _claim_and_prepare(
+    claim: Callable[[], ClaimedRun | None], capacity: Capacity
+) -> tuple[PreparedRun | None, list[RedisMessage]]:
+    """Claim and prepare a run. Return also the frames that are to be published."""
+    with hold_frames() as frames:
+        claimed = claim()
+        return None if claimed is None else _prepare(claimed, capacity), frames
 
 
 def _prepare(claimed: ClaimedRun, capacity: Capacity) -> PreparedRun | None:
