@@ -50,7 +50,7 @@ class ModelSettings(WithRevision):
         """Return the key, or an empty secret if none is stored. Raises `DecryptionFailed`."""
         if not self.encrypted_key:
             return Secret("")
-        return decrypt_for(self.encrypted_key, owner=str(self.owner_id), purpose=self.PURPOSE)
+        return decrypt_for(self.encrypted_key, owner=str(self.owner_id), purpose=self.PURPOSE, keep=True)
 
 
 def assign_model_settings(

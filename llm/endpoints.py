@@ -5,13 +5,14 @@ then the model of the workspace, of the operator, and the demo model.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 from uuid import UUID
 
 from django.conf import settings
 
 from actors.models import Actor
 from common.errors import Code, Invalid
+from common.json_rows import build_object
 from common.model_settings import ModelSettings
 from common.secrets import DecryptionFailed, Secret, decrypt_for
 from events.payloads import PaidBy, PayerReason
@@ -41,12 +42,21 @@ class ModelChoice:
 
 class StoredSettings:
     """The stored settings that decide which model answers in a workspace for a person. Each is read when it is first needed, and
-    then kept, so that runs which are claimed together can share them. `is_reader`: see `choose_model`."""
+    then kept, so that runs which are claimed together can share them. `is_reader`: see `choose_model`. `rows`: those that another
+    query has read (`build_settings_expression`)."""
 
-    def __init__(self, workspace: Workspace, person: Actor | None, is_reader: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        person: Actor | None,
+        is_reader: Callable[[], bool],
+        *,
+        rows: Mapping[str, Any] | None = None,
+    ) -> None:
         self._workspace = workspace
         self._person = person
         self._is_reader = is_reader
+        self._rows = rows
 
     @classmethod
     def of_writer(cls, workspace: Workspace, person: Actor | None) -> Self:
@@ -56,7 +66,10 @@ class StoredSettings:
     @cached_property
     def policy(self) -> LLMPolicy:
         """The policy of the operator."""
-        return get_policy()
+        if self._rows is None:
+            return get_policy()
+        row = self._rows["policy"]
+        return build_object(LLMPolicy, row) if row else LLMPolicy()
 
     @cached_property
     def profile(self) -> LLMProfile | None:
@@ -67,7 +80,10 @@ class StoredSettings:
     @cached_property
     def credential(self) -> Credential | None:
         """The model of the workspace."""
-        return CREDENTIAL.first(self._workspace.id)
+        if self._rows is None:
+            return CREDENTIAL.first(self._workspace.id)
+        row = self._rows["credential"]
+        return build_object(Credential, row) if row else None
 
     @cached_property
     def is_reader(self) -> bool:

@@ -31,8 +31,10 @@ from common.prepared_query import PreparedQuery, is_any_of
 from common.sql_constant import SqlConstant
 from context.earlier import TOKENS_PER_MESSAGE
 from context.log_entries import LOG_COLUMNS
+from llm.prepared_queries import build_settings_expression
 from memory.prepared_queries import build_has_notes
 from runs.models import NOT_ENDED, KindName, Run, RunOrigin, RunState, Step
+from tools.prepared_queries import build_policies_expression
 from usage.rules import build_rules_expression
 from workspaces.models import Membership
 
@@ -109,6 +111,8 @@ def _query_claimed_runs(runs: QuerySet[Run]) -> QuerySet[Run]:
         has_notes=build_has_notes("agent"),
         has_applied_draft=Exists(drafts),
         has_other_queued_runs=Exists(others),
+        model_settings=build_settings_expression("workspace"),
+        tool_policies=build_policies_expression("workspace"),
     )
 
 

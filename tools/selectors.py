@@ -1,6 +1,6 @@
 """Reading the tools of a workspace, and its policies for tools."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
@@ -27,6 +27,11 @@ def get_policies(workspace_id: UUID) -> dict[str, Policy]:
     A tool that is not among them has its `default_policy`.
     """
     return {row.tool: Policy(row.policy) for row in POLICIES.all(workspace_id)}
+
+
+def parse_policies(rows: Iterable[Mapping[str, str]]) -> dict[str, Policy]:
+    """Return the policies that `build_policies_expression` has read, as `get_policies` does."""
+    return {row["tool"]: Policy(row["policy"]) for row in rows}
 
 
 def get_tools(workspace_id: UUID | None, names: Iterable[str]) -> dict[str, Tool]:

@@ -80,13 +80,21 @@ class ConfiguredTool:
 
 
 def get_run_tools(
-    agent: Actor, spec: AgentSpec | None, content: SpecContent, workspace_id: UUID, *, only_reading: bool = False
+    agent: Actor,
+    spec: AgentSpec | None,
+    content: SpecContent,
+    workspace_id: UUID,
+    *,
+    policies: Mapping[str, Policy] | None = None,
+    only_reading: bool = False,
 ) -> dict[str, ConfiguredTool]:
     """Return the tools of a run in this workspace, by name. An agent of another workspace has no workspace tools: neither those of
-    its own workspace, whose credentials are not for people elsewhere, nor others that happen to have the same names."""
+    its own workspace, whose credentials are not for people elsewhere, nor others that happen to have the same names. `policies`:
+    those of the workspace, if they have been read."""
     tools = get_tools(workspace_id if agent.workspace_id == workspace_id else None, content.tool_names)
     allowed = list_allowed_tools(agent, spec, content, tools)
-    policies = get_policies(workspace_id) if allowed else {}
+    if policies is None:
+        policies = get_policies(workspace_id) if allowed else {}
     configured = configure_tools(allowed, tools, policies, only_reading=only_reading)
     if delegate := configured.pop(Delegate.name, None):
         config = delegate.config

@@ -79,6 +79,7 @@ from runs.runtime.offered_tools import add_find_tools, build_tool_schemas, list_
 from runs.runtime.steps import LoopEnded, ModelAnswered, ModelRetried, StepSaved, ToolsFinished
 from runs.runtime.streaming import ChatSink, StreamSink
 from tools.registry import FIND_TOOLS
+from tools.selectors import parse_policies
 from usage.owners import ResolvedModel
 
 if TYPE_CHECKING:
@@ -170,8 +171,18 @@ class ChatRun(RunKind):
                 add_answered_messages(update, run.seen or 0)
             read = self.acknowledge_messages(run, has_queued_runs=run.has_other_queued_runs)
             chats.save_changes(chat.id, [update, *read])
-            return ClaimedRun(run, usage_rules=run.usage_rules, has_notes=run.has_notes)
+            return ClaimedRun(
+                run,
+                usage_rules=run.usage_rules,
+                has_notes=run.has_notes,
+                stored_settings=self.build_stored_settings(run, run.model_settings),
+                tool_policies=parse_policies(run.tool_policies),
+            )
         return None
+
+    def build_stored_settings(self, run: Run, rows: Mapping[str, Any] | None = None) -> StoredSettings:
+        """Return what decides which model answers. `rows`: what the claim has read of it."""
+        return StoredSettings(run.get_chat().workspace, run.on_behalf_of, partial(self.is_reader, run), rows=rows)
 
     def start(self, update: RowUpdate[Run], owner: str, spec: AgentSpec, stamp: Any) -> RowUpdate[Run]:
         """Set the run to a new attempt of this process."""
@@ -194,14 +205,21 @@ class ChatRun(RunKind):
         spec = run.get_spec()
         content, replaced_model = get_content(spec), ""
         workspace, person = run.get_chat().workspace, run.on_behalf_of
-        stored = claimed.stored_settings or StoredSettings(workspace, person, partial(self.is_reader, run))
+        stored = claimed.stored_settings or self.build_stored_settings(run)
         if run.agent.is_public:
             # The publisher may use a model that this workspace does not have.
             model = find_usable_model(workspace, content.model, person, stored=stored)
             if model != content.model:
                 content, replaced_model = content.model_copy(update={"model": model}), content.model
         tools = add_find_tools(
-            get_run_tools(run.agent, spec, content, run.workspace_id, only_reading=self.only_reading)
+            get_run_tools(
+                run.agent,
+                spec,
+                content,
+                run.workspace_id,
+                policies=claimed.tool_policies,
+                only_reading=self.only_reading,
+            )
         )
         found = read_found_tools(run) if FIND_TOOLS in tools and run.steps_done else frozenset()
         resolved = resolve_model_of_run(claimed, *get_endpoint(workspace, content.model, person, stored=stored))

@@ -1,7 +1,6 @@
 """The run of a sub-agent: it does a task that another agent has given it, in the same chat (`runs/runtime/sub_agents.py`)."""
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 from django.utils.translation import gettext_lazy as _
@@ -9,7 +8,6 @@ from django.utils.translation import gettext_lazy as _
 from agents.selectors import find_answering_spec
 from chats import services as chats
 from common.writing import RowUpdate
-from llm.endpoints import StoredSettings
 from runs.errors import RunNotAllowed
 from runs.kinds.base import build_run_update
 from runs.kinds.task import TaskRun
@@ -18,6 +16,7 @@ from runs.permissions import lock_chat_of_tasks
 from runs.prepared_queries import RUNS_TO_CLAIM
 from runs.runtime.claimed_run import ClaimedRun
 from runs.runtime.history import read_started_calls
+from tools.selectors import parse_policies
 
 
 class SubAgentRun(TaskRun):
@@ -34,7 +33,6 @@ class SubAgentRun(TaskRun):
         runs: list[Any] = RUNS_TO_CLAIM.all([run.pk for run in waiting])
         answering = {agent.id: find_answering_spec(agent, chat.id) for agent in {run.agent for run in runs}}
         updates: list[RowUpdate[Run]] = []
-        stored = StoredSettings(chat.workspace, waiting[0].on_behalf_of, partial(self.is_reader, waiting[0]))
         calls = read_started_calls(ClaimedRun(waiting[0])).of_other_runs
         for run in runs:
             found = answering[run.agent_id]
@@ -45,8 +43,16 @@ class SubAgentRun(TaskRun):
             spec, stamp = found
             updates.append(self.start(update, owner, spec, stamp.model_dump(mode="json")).set(read_to=chat.version))
         chats.save_changes(chat.id, updates)
+        # They are in one chat and work for one person.
+        stored = self.build_stored_settings(runs[0], runs[0].model_settings)
         return [
-            ClaimedRun(run, usage_rules=run.usage_rules, stored_settings=stored, calls_of_other_runs=calls)
+            ClaimedRun(
+                run,
+                usage_rules=run.usage_rules,
+                stored_settings=stored,
+                tool_policies=parse_policies(run.tool_policies),
+                calls_of_other_runs=calls,
+            )
             for run in runs
         ]
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from context.earlier import EarlierContext
 from context.retrieval import Vector
+from events.rows import Policy
 from llm.endpoints import StoredSettings
 from llm.sent_requests import RequestRecorder
 from memory.selectors import ReadMemory
@@ -26,7 +27,9 @@ class ClaimedRun:
     has_notes: bool = True
     """Whether its agent may have notes."""
     stored_settings: StoredSettings | None = None
-    """What decides which model answers, if it was read for several runs that were claimed together."""
+    """What decides which model answers, as the claim has read it; null: it is read when it is needed."""
+    tool_policies: Mapping[str, Policy] | None = None
+    """The policies of the workspace for tools, as the claim has read them; null: they are read when they are needed."""
     calls_of_other_runs: int | None = None
     """How many calls the other runs of its tree have made, if that was read for several runs that were claimed together."""
     memory: ReadMemory | None = None

@@ -124,7 +124,7 @@ def test_siblings_share_what_their_preparation_reads(run_ids, django_assert_num_
     for index in range(4):
         StepFactory.create(run=Run.objects.get(parent=None), index=index)
     siblings = claim_and_read_contents(run_ids[:count])
-    with django_assert_num_queries(2):  # the operator's policy and the model of the workspace
+    with django_assert_num_queries(0):
         prepared = [prepare_run(run) for run in siblings]
     assert [one.started_calls for one in prepared] == [StartedCalls(of_other_runs=4)] * count
 
@@ -141,7 +141,7 @@ def test_the_statements_of_a_sub_agent(run_ids, django_assert_num_queries):
         alone = claims.claim_run(run_ids[2], OWNER)
     assert alone is not None
     get_content(alone.row.get_spec())
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(1):  # the steps of the other runs of its tree
         prepare_run(alone)
 
 

@@ -287,11 +287,11 @@ def test_only_ended_processes_of_this_host_count_as_dead():
 def test_preparing_a_run_takes_a_fixed_number_of_queries(environment, django_assert_num_queries):
     run = claim(environment)
     prepare_run(run)
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(2):  # the log and the participants
         prepare_run(run)
     for number in range(20):
         environment.post(f"more {number}")
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(2):
         prepare_run(run)
 
 
@@ -303,7 +303,7 @@ def test_preparing_a_run_of_a_tree_takes_one_query_more(environment, django_asse
     for _ in range(others):
         StepFactory.create(run=RunFactory.create(ended=True, chat=run.chat, agent=run.agent, root=run.root))
     prepare_run(claimed_run)
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(3):
         assert prepare_run(claimed_run).started_calls == StartedCalls(of_other_runs=others)
 
 

@@ -56,19 +56,22 @@ def test_SEC18_a_key_moved_to_another_workspace_cannot_be_decrypted(team):
     assert isinstance(refused.value.__cause__, DecryptionFailed)
 
 
-def test_SEC18_old_secret_keys_decrypt_until_they_are_removed(settings):
+@pytest.mark.parametrize("keep", [False, True])
+def test_SEC18_old_secret_keys_decrypt_until_they_are_removed(settings, keep):
     old, new = Fernet.generate_key().decode(), Fernet.generate_key().decode()
     settings.SECRET_KEYS = [old]
     sealed = encrypt_for(Secret("s"), owner="w", purpose="p")
     settings.SECRET_KEYS = [new, old]
-    assert decrypt_for(sealed, owner="w", purpose="p").reveal() == "s"
+    assert decrypt_for(sealed, owner="w", purpose="p", keep=keep).reveal() == "s"
     fresh = reencrypt(sealed)
     settings.SECRET_KEYS = [new]
-    assert decrypt_for(fresh, owner="w", purpose="p").reveal() == "s"
+    assert decrypt_for(fresh, owner="w", purpose="p", keep=keep).reveal() == "s"
     with pytest.raises(DecryptionFailed):
-        decrypt_for(sealed, owner="w", purpose="p")
+        decrypt_for(sealed, owner="w", purpose="p", keep=keep)
     with pytest.raises(DecryptionFailed):
-        decrypt_for(fresh, owner="w", purpose="other")
+        decrypt_for(fresh, owner="w", purpose="other", keep=keep)
+    with pytest.raises(DecryptionFailed):
+        decrypt_for(fresh, owner="v", purpose="p", keep=keep)
 
 
 def test_a_key_is_kept_for_the_same_address_and_deleted_for_another(team, settings):
