@@ -164,16 +164,20 @@ class Streams:
 
     def open(self, *, topic: str, run_id: UUID, agent_id: UUID, message_id: UUID, attempt: int) -> Stream:
         """Start to stream a message. Call it on the loop. A newer message of a run replaces the older one."""
-        loop = asyncio.get_running_loop()
-        if self._loop is not loop:
-            # A client, an event and a lock belong to the loop they were first used on.
-            self._reset()
-            self._loop = loop
+        loop = self._use_running_loop()
         if self._task is None or self._task.done():
             self._task = loop.create_task(self._flush_loop(), name="streams")
         stream = Stream(self, topic=topic, run_id=run_id, agent_id=agent_id, message_id=message_id, attempt=attempt)
         self._current[run_id] = stream
         return stream
+
+    def _use_running_loop(self) -> asyncio.AbstractEventLoop:
+        loop = asyncio.get_running_loop()
+        if self._loop is not loop:
+            # A client, an event and a lock belong to the loop they were first used on.
+            self._reset()
+            self._loop = loop
+        return loop
 
     def enqueue(self, stream: Stream) -> None:
         """Queue a stream with pending chunks for the flush loop."""
@@ -219,6 +223,7 @@ class Streams:
                     pipeline.publish(channel, body)
                 await pipeline.execute()
 
+        self._use_running_loop()
         await self._client.call(send, None)
 
     async def aclose(self) -> None:

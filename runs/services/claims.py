@@ -59,63 +59,67 @@ def claim_posted_run(
 
     Return null also if that transaction was rolled back, or has not inserted the run.
     """
+    run: Run | None = None
 
-    def find_next() -> Run | None:
+    def claim() -> ClaimedRun | None:
+        nonlocal run
         chats.lock_chat(chat_id)
         run = NEXT_OF_SAME_KEY_TO_CLAIM.first(run_id)
-        if run is not None and (run.chat_id != chat_id or not get_kind(run).is_dispatched_before_commit):
-            raise _OlderRunElsewhere
-        return run
+        if run is None:
+            raise LeaseLost(f"Run {run_id} cannot be claimed.")
+        if run.chat_id != chat_id or not get_kind(run).is_dispatched_before_commit:
+            return None  # it is in another chat, which must not be locked after the first one, or does a task
+        if not _may_start(run, isolated, slots, undo):
+            raise LeaseLost(f"Run {run.pk} cannot be started by this process.")
+        return get_kind(run).claim_in_locked_chat(run, owner)
 
-    try:
-        return _claim(find_next, owner, isolated, slots, is_chat_locked=True)
-    except _OlderRunElsewhere:
-        return claim_run(run_id, owner, isolated=isolated, slots=slots)
-    except Chat.DoesNotExist:
-        return None
-
-
-class _OlderRunElsewhere(Exception):
-    """The oldest run of the concurrency key is in another chat, which must not be locked after the first one, or does a task."""
+    with ExitStack() as undo:
+        try:
+            claimed = _run_claim(claim, lambda: run.pk if run else run_id)
+        except (LeaseLost, Chat.DoesNotExist):
+            return None
+        if claimed is not None:
+            undo.pop_all()
+            return claimed
+    return claim_run(run_id, owner, isolated=isolated, slots=slots)
 
 
 def _claim(
-    find_next: Callable[[], Run | None],
-    owner: str,
-    isolated: bool,
-    slots: Capacity | None,
-    *,
-    is_chat_locked: bool = False,
+    find_next: Callable[[], Run | None], owner: str, isolated: bool, slots: Capacity | None
 ) -> ClaimedRun | None:
     # `claim` may end the run instead of starting it (e.g. it was stopped), and then returns null: the next of the key is tried.
-    while True:
-        waiting = None if is_chat_locked else find_next()
-        if waiting is None and not is_chat_locked:
-            return None
-        try:
-            with ExitStack() as undo:
-                with transaction.atomic():
-                    if is_chat_locked:
-                        waiting = find_next()
-                    if waiting is None or waiting.is_isolated != isolated or not _reserve_slot(slots, waiting, undo):
-                        return None
-                    kind = get_kind(waiting)
-                    claimed = (kind.claim_in_locked_chat if is_chat_locked else kind.claim)(waiting, owner)
-                if claimed is not None:
-                    undo.pop_all()  # After the commit: if that fails, the slot is released.
-                    return claimed
-        except LeaseLost:
-            return None
-        except Error as error:
-            if get_violated_constraint(error) == "one_active_run_per_concurrency_key":
-                return None  # Another worker was faster.
-            if waiting is None or is_database_unavailable(error):
-                raise
-            raise RunStartFailed(waiting.pk) from error
+    while run := find_next():
+        with ExitStack() as undo:
+            if not _may_start(run, isolated, slots, undo):
+                return None
+            try:
+                claimed = _run_claim(partial(get_kind(run).claim, run, owner), partial(getattr, run, "pk"))
+            except LeaseLost:
+                return None
+            if claimed is not None:
+                undo.pop_all()
+                return claimed
+    return None
 
 
-def _reserve_slot(slots: Capacity | None, run: Run, undo: ExitStack) -> bool:
-    """Reserve a slot for the run, which `undo` releases. Return false if there is none."""
+def _run_claim(claim: Callable[[], ClaimedRun | None], get_run_id: Callable[[], UUID]) -> ClaimedRun | None:
+    """Call `claim` in a transaction. Raises `LeaseLost` if another worker was faster, `RunStartFailed`, and the error of a database
+    that is unavailable."""
+    try:
+        with transaction.atomic():
+            return claim()
+    except Error as error:
+        if get_violated_constraint(error) == "one_active_run_per_concurrency_key":
+            raise LeaseLost("Another worker was faster.") from error
+        if is_database_unavailable(error):
+            raise
+        raise RunStartFailed(get_run_id()) from error
+
+
+def _may_start(run: Run, isolated: bool, slots: Capacity | None, undo: ExitStack) -> bool:
+    """Return whether this process may start the run, and reserve its slot, which `undo` releases."""
+    if run.is_isolated != isolated:
+        return False
     if slots is None:
         return True
     if not slots.reserve_slot(run):
