@@ -11,8 +11,13 @@ from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.db.models import Model, QuerySet
 from django.db.models.expressions import Expression
 from django.db.models.sql import Query
+from psycopg import _queries
 
 M = TypeVar("M", bound=Model)
+
+# psycopg converts the placeholders of a statement with more parameters each time that it is executed. Those of an answer, and of a
+# new run, have about 70.
+_queries.MAX_CACHED_STATEMENT_PARAMS = 200
 
 DELETED_AT_ONCE = 1000
 """Rows that `delete_in_batches` deletes in one statement."""
@@ -141,7 +146,8 @@ def _build_insert(rows: Sequence[Model], params: list[Any]) -> str:
     database = connections[DEFAULT_DB_ALIAS]
     placeholders: list[str] = []
     for row in rows:
-        values = [field.get_db_prep_save(field.pre_save(row, True), database) for field, _ in fields]
+        stored = [(field, field.pre_save(row, True)) for field, _ in fields]
+        values = [None if value is None else field.get_db_prep_save(value, database) for field, value in stored]
         placeholders.append(
             ", ".join(get_placeholder_of(value) for (_, get_placeholder_of), value in zip(fields, values, strict=True))
         )

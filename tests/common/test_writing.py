@@ -6,6 +6,7 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
+from psycopg import _queries
 
 from chats.models import Message
 from common.clock import now
@@ -147,3 +148,14 @@ def test_a_row_that_is_updated_twice_in_a_batch_has_both_changes(team):
     batch.execute()
     stored = Run.objects.get(pk=run.pk)
     assert (stored.state, stored.error) == ("failed", "broken")
+
+
+def test_a_statement_with_many_parameters_is_converted_once(team):
+    """psycopg keeps the converted statements in a private cache, whose limit `common.writing` raises."""
+    for seq in (1001, 1003):
+        run = build_run(team)
+        insert([run])
+        batch, _ = build_batch(team, run, seq)
+        hits = _queries._query2pg.cache_info().hits
+        batch.execute()
+    assert _queries._query2pg.cache_info().hits == hits + 1
