@@ -5,10 +5,12 @@ function ends: no connection is held while a model answers or a socket waits.
 """
 
 import asyncio
+import threading
+from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from django.db import connections
 
@@ -44,6 +46,51 @@ class DatabaseExecutor:
             raise
         finally:
             connections.close_all()
+
+
+_Queue = deque[tuple[Future[Any], Callable[[], Any]]]
+
+
+class PriorityDatabaseExecutor(DatabaseExecutor):
+    """A thread pool for database work of two priorities: a free thread takes the work of `call_first` before all other work that
+    waits. Work of one priority starts in order of arrival.
+
+    The other work waits as long as there is work of `call_first`. So the caller must limit that, and it must need the other work to
+    be done before there can be more of it.
+    """
+
+    def __init__(self, threads: int, name: str, *, on_memory_error: Callable[[], None] | None = None) -> None:
+        super().__init__(threads, name, on_memory_error=on_memory_error)
+        self._lock = threading.Lock()
+        self._first: _Queue = deque()
+        self._others: _Queue = deque()
+
+    async def call_first(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run `work` as a call of this object does, but before all such calls that wait."""
+        return await self._add(self._first, partial(self._run, work, *args, **kwargs))
+
+    async def _submit(self, work: Callable[[], T]) -> T:
+        return await self._add(self._others, work)
+
+    def _add(self, queue: _Queue, work: Callable[[], T]) -> asyncio.Future[T]:
+        future: Future[T] = Future()
+        queue.append((future, work))
+        # Which work a thread does is decided when it is free.
+        self._threads.submit(self._run_next)
+        return asyncio.wrap_future(future)
+
+    def _run_next(self) -> None:
+        with self._lock:
+            future, work = (self._first or self._others).popleft()
+        if not future.set_running_or_notify_cancel():
+            return
+        try:
+            result = work()
+        except BaseException as error:  # noqa: BLE001 -- the caller gets it
+            future.set_exception(error)
+            del future  # the traceback of the error refers to this frame
+        else:
+            future.set_result(result)
 
 
 class SharedDatabaseExecutor(DatabaseExecutor):

@@ -11,8 +11,13 @@ from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.db.models import Model, QuerySet
 from django.db.models.expressions import Expression
 from django.db.models.sql import Query
+from psycopg import _queries
 
 M = TypeVar("M", bound=Model)
+
+# psycopg converts the placeholders of a statement with more parameters each time that it is executed. Those of an answer, and of a
+# new run, have about 70.
+_queries.MAX_CACHED_STATEMENT_PARAMS = 200
 
 DELETED_AT_ONCE = 1000
 """Rows that `delete_in_batches` deletes in one statement."""
@@ -44,7 +49,74 @@ class RowUpdate(Generic[M]):
     def save(self) -> None:
         """Write the fields that were set, and no others. Raises `error`."""
         if not update(self.row, self.fields, self.only_if):
-            raise self.error(f"{self.row._meta.label} {self.row.pk} has changed.")
+            raise self.build_error()
+
+    def add_to(self, batch: "WriteBatch") -> None:
+        """Have the fields that were set written with the other rows of a batch."""
+        batch.update(self)
+
+    def build_error(self) -> Exception:
+        """Return the error for a row that does not meet the condition."""
+        return self.error(f"{self.row._meta.label} {self.row.pk} has changed.")
+
+
+class WriteBatch:
+    """New rows and updates that are written in one statement, with one round trip to PostgreSQL.
+
+    All parts of the statement see the database as it was before it, and their order is not defined. So do not add rows of which one
+    needs that another is written first, as for a unique index. Foreign keys are checked later, at the commit.
+    """
+
+    def __init__(self) -> None:
+        self._new: dict[type[Model], list[Model]] = {}
+        self._updates: dict[tuple[type[Model], Any], RowUpdate[Any]] = {}
+
+    def insert(self, rows: Sequence[Model]) -> None:
+        """Add new rows."""
+        for row in rows:
+            self._new.setdefault(type(row), []).append(row)
+
+    def update(self, changed: RowUpdate[Any]) -> None:
+        """Add an update."""
+        key = (type(changed.row), changed.row.pk)
+        if key in self._updates:
+            self.execute()  # one statement cannot update a row twice
+        self._updates[key] = changed
+
+    def execute(self) -> None:
+        """Write everything that was added. Raises `IntegrityError`, and the error of an update whose condition is not met."""
+        new, updates = list(self._new.values()), list(self._updates.values())
+        self._new, self._updates = {}, {}
+        if len(new) + len(updates) < 2:
+            for rows in new:
+                insert(rows)
+            for changed in updates:
+                changed.save()
+            return
+
+        params: list[Any] = []
+        parts = [_build_insert(rows, params) for rows in new]
+        parts += [f"{_build_update(one.row, one.fields, one.only_if, params)} RETURNING 1" for one in updates]
+        tables = ", ".join(f"w{number} AS ({sql})" for number, sql in enumerate(parts))
+        counts = ", ".join(f"(SELECT count(*) FROM w{number})" for number in range(len(new), len(parts)))
+        with connection.cursor() as cursor:
+            cursor.execute(f"WITH {tables} SELECT {counts}", params)
+            updated: Any = cursor.fetchone()
+        for changed, count in zip(updates, updated, strict=True):
+            if not count:
+                raise changed.build_error()
+        for rows in new:
+            _mark_stored(rows)
+
+
+class ImmediateWrites(WriteBatch):
+    """A batch that writes each row as soon as it is added, so that they are written in their order."""
+
+    def insert(self, rows: Sequence[Model]) -> None:
+        insert(rows)
+
+    def update(self, changed: RowUpdate[Any]) -> None:
+        changed.save()
 
 
 def insert(rows: Sequence[Model], *, ignore_conflicts: bool = False) -> int:
@@ -54,17 +126,8 @@ def insert(rows: Sequence[Model], *, ignore_conflicts: bool = False) -> int:
     """
     if not rows:
         return 0
-    head, fields = _build_insert(type(rows[0]))
-    database = connections[DEFAULT_DB_ALIAS]
-    placeholders: list[str] = []
     params: list[Any] = []
-    for row in rows:
-        values = [field.get_db_prep_save(field.pre_save(row, True), database) for field, _ in fields]
-        placeholders.append(
-            ", ".join(get_placeholder_of(value) for (_, get_placeholder_of), value in zip(fields, values, strict=True))
-        )
-        params += values
-    sql = f"{head} VALUES ({'), ('.join(placeholders)})"
+    sql = _build_insert(rows, params)
     new: Sequence[Model] = rows
     with connection.cursor() as cursor:
         if ignore_conflicts:
@@ -73,13 +136,32 @@ def insert(rows: Sequence[Model], *, ignore_conflicts: bool = False) -> int:
             new = [row for row in rows if row.pk in new_ids]
         else:
             cursor.execute(sql, params)
-    for row in new:
-        row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS
+    _mark_stored(new)
     return len(new)
 
 
+def _build_insert(rows: Sequence[Model], params: list[Any]) -> str:
+    """Return the statement that inserts rows of one model. Its parameters are appended to `params`."""
+    head, fields = _list_fields(type(rows[0]))
+    database = connections[DEFAULT_DB_ALIAS]
+    placeholders: list[str] = []
+    for row in rows:
+        stored = [(field, field.pre_save(row, True)) for field, _ in fields]
+        values = [None if value is None else field.get_db_prep_save(value, database) for field, value in stored]
+        placeholders.append(
+            ", ".join(get_placeholder_of(value) for (_, get_placeholder_of), value in zip(fields, values, strict=True))
+        )
+        params += values
+    return f"{head} VALUES ({'), ('.join(placeholders)})"
+
+
+def _mark_stored(rows: Sequence[Model]) -> None:
+    for row in rows:
+        row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS
+
+
 @cache
-def _build_insert(model: type[Model]) -> tuple[str, list[tuple[Any, Callable[[Any], str]]]]:
+def _list_fields(model: type[Model]) -> tuple[str, list[tuple[Any, Callable[[Any], str]]]]:
     """Return the beginning of the statement, and pairs of a field and the function that returns the placeholder for its value."""
     fields: list[Any] = [field for field in model._meta.concrete_fields if not field.generated]
     columns = ", ".join(f'"{field.column}"' for field in fields)
@@ -97,9 +179,17 @@ def _get_placeholder_function(field: Any) -> Callable[[Any], str]:
 
 def update(row: Model, names: Collection[str], only_if: Mapping[str, Any]) -> bool:
     """Write these fields of a row, whose values may be expressions. Return false if the row does not match `only_if`."""
+    params: list[Any] = []
+    sql = _build_update(row, names, only_if, params)
+    with connection.cursor() as cursor:
+        cursor.execute(sql, params)
+        return int(cursor.rowcount) > 0
+
+
+def _build_update(row: Model, names: Collection[str], only_if: Mapping[str, Any], params: list[Any]) -> str:
+    """Return the statement that updates these fields of a row. Its parameters are appended to `params`."""
     meta = type(row)._meta
     assignments: list[str] = []
-    params: list[Any] = []
     for name in sorted(names):
         field: Any = meta.get_field(name)
         value = getattr(row, field.attname)
@@ -113,9 +203,7 @@ def update(row: Model, names: Collection[str], only_if: Mapping[str, Any]) -> bo
     conditions: dict[Any, Any] = {meta.get_field(name): value for name, value in only_if.items()} | {meta.pk: row.pk}
     where = " AND ".join(f'"{field.column}" = %s' for field in conditions)
     params += [_to_stored_value(field, value) for field, value in conditions.items()]
-    with connection.cursor() as cursor:
-        cursor.execute(f'UPDATE "{meta.db_table}" SET {", ".join(assignments)} WHERE {where}', params)
-        return int(cursor.rowcount) > 0
+    return f'UPDATE "{meta.db_table}" SET {", ".join(assignments)} WHERE {where}'
 
 
 @lru_cache(maxsize=64)

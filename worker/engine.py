@@ -20,7 +20,7 @@ from django.db import Error
 
 from common.bounded import BoundedCounter, BoundedMap
 from common.database import is_database_unavailable, is_retryable
-from common.db_executor import DatabaseExecutor, SharedDatabaseExecutor
+from common.db_executor import DatabaseExecutor, PriorityDatabaseExecutor, SharedDatabaseExecutor
 from common.egress import close_sessions
 from common.errors import AppError
 from common.local_models import search_local_servers
@@ -158,7 +158,11 @@ class Engine:
         self._loop = asyncio.get_running_loop()
         self._closing = asyncio.Event()
         # Two connections of the pool are left to the heartbeat and the sweeper (`MAX_CONNECTIONS` in the settings).
-        self._db = DatabaseExecutor(max(2, settings.DATABASE_POOL - 2), "runs", on_memory_error=exit_on_memory_error)
+        # What a run does before its model is asked is called first: claims and reservations. While many wait, the people of these
+        # runs see nothing yet; those whose answers wait have read them. At most `RUNS_PER_WORKER` runs have such work, and a run
+        # has no more of it until its answer, the results of its tools or its end is stored. So these do not wait for ever.
+        threads = max(2, settings.DATABASE_POOL - 2)
+        self._db = PriorityDatabaseExecutor(threads, "runs", on_memory_error=exit_on_memory_error)
         self._answers = AnswerCollector(self._db)
         # A separate thread: leases are extended in time also when many steps are stored at once.
         self._lease_db = DatabaseExecutor(1, "heartbeat", on_memory_error=exit_on_memory_error)
@@ -233,7 +237,7 @@ class Engine:
         """Claim runs of one caller together and execute each. Those that were not claimed are claimed one by one."""
         claimed: dict[UUID, ClaimedRun] = {}
         try:
-            siblings = await self._db(claim_siblings, run_ids, self.owner, slots=self._capacity)
+            siblings = await self._db.call_first(claim_siblings, run_ids, self.owner, slots=self._capacity)
             claimed = {sibling.row.id: sibling for sibling in siblings}
         except Error as error:
             logger.warning("The runs of sub-agents could not be claimed together: %s", error)
@@ -282,7 +286,7 @@ class Engine:
         and the run is prepared a second time, with the messages that match."""
         claim = partial(claim, self.owner, isolated=self._isolated, slots=self._capacity)
         try:
-            prepared, frames = await self._db(_claim_and_prepare, claim, self._capacity)
+            prepared, frames = await self._db.call_first(_claim_and_prepare, claim, self._capacity)
             if frames:
                 # Beside the run: the model is asked meanwhile.
                 self._create_task(streams.publish(frames), "frames of a claim")
@@ -292,9 +296,9 @@ class Engine:
                 return prepared
             self._preparing.add(prepared.run.id)
             try:
-                if numbers := await compute_vector(request, self._db):
+                if numbers := await compute_vector(request, self._db.call_first):
                     prepared.claimed.request_vector = Vector(request.generation, numbers)
-                    return await self._db(_prepare, prepared.claimed, self._capacity)
+                    return await self._db.call_first(_prepare, prepared.claimed, self._capacity)
                 return prepared
             finally:
                 self._preparing.discard(prepared.run.id)
@@ -314,7 +318,7 @@ class Engine:
             return
         self._is_claiming_runs_without_slot, self._capacity.has_runs_without_slot = True, False
         try:
-            waiting = await self._db(list_waiting, settings.RUNS_PER_WORKER, excluded=self.full_ids)
+            waiting = await self._db.call_first(list_waiting, settings.RUNS_PER_WORKER, excluded=self.full_ids)
         except Error as error:
             self._capacity.has_runs_without_slot = True
             logger.warning("No waiting runs could be read: %s", error)

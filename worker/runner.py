@@ -16,7 +16,7 @@ from approvals.selectors import Consent, find_consent
 from chats.services.text_sources import TextSources
 from common.clock import now
 from common.database import is_database_unavailable, is_retryable
-from common.db_executor import DatabaseExecutor
+from common.db_executor import DatabaseExecutor, PriorityDatabaseExecutor
 from common.errors import AppError
 from common.processes import exit_on_memory_error
 from common.tenants import set_current_tenant
@@ -64,7 +64,7 @@ class Runner:
     def __init__(
         self,
         prepared: PreparedRun,
-        db: DatabaseExecutor,
+        db: PriorityDatabaseExecutor,
         tool_db: DatabaseExecutor,
         answers: AnswerCollector,
     ) -> None:
@@ -211,7 +211,7 @@ class Runner:
     async def _reserve(self, request: ModelRequest) -> ModelRequest:
         """Reserve what a request may use in the budgets of the run, and return the request that is sent. The
         answer of a job is not shortened, because a part of it is of no use. Raises `BudgetRefused`."""
-        reserved = await self._store(
+        reserve = partial(
             usage.reserve,
             self._prepared.model,
             request,
@@ -219,6 +219,7 @@ class Runner:
             attempt=self.run.attempt,
             may_shorten=self._kind.can_answer_in_part,
         )
+        reserved = await self._complete(self._run_with_retries(partial(self._db.call_first, reserve)))
         self._request = reserved
         if recorder := self._claimed.request_recorder:
             recorder.current = reserved
@@ -276,7 +277,7 @@ class Runner:
         if isinstance(self._kind, TaskRun):
             saved = await self._answers.store(self._kind, TaskAnswer(self._claimed, self._prepared.model, event))
         if saved is None:
-            return await self._run_with_retries(self._record_answer, event)
+            return await self._run_with_retries(partial(self._db, self._record_answer, event))
         self._mark_stored(event)
         return saved
 
@@ -356,7 +357,7 @@ class Runner:
     async def _check_endpoint(self) -> None:
         model, spec_model = self._prepared.model, self._prepared.content.model
         workspace_id = self.run.workspace_id
-        await self._db(
+        await self._db.call_first(
             check_endpoint,
             model.endpoint,
             model.name,
@@ -397,7 +398,7 @@ class Runner:
 
     async def _store(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a transaction to its end, even when this task is cancelled, because the end of the run is stored after it."""
-        return await self._complete(self._run_with_retries(work, *args, **kwargs))
+        return await self._complete(self._run_with_retries(partial(self._db, work, *args, **kwargs)))
 
     async def _complete(self, storing: Coroutine[Any, Any, T]) -> T:
         """Wait for the end of a transaction, even when this task is cancelled."""
@@ -410,13 +411,13 @@ class Runner:
                 logger.info("Run %s was cancelled while it stored: %s", self.run.id, transaction.exception())
             raise
 
-    async def _run_with_retries(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    async def _run_with_retries(self, run: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Run a transaction. Retry it when PostgreSQL aborted it because of another one."""
         for _ in range(STORE_TRIES - 1):
             try:
-                return await self._db(work, *args, **kwargs)
+                return await run()
             except Error as error:
                 if not is_retryable(error):
                     raise
                 logger.warning("A step of run %s is stored again: %s", self.run.id, error)
-        return await self._db(work, *args, **kwargs)
+        return await run()

@@ -8,9 +8,9 @@ from uuid import UUID
 from django.db import connection
 
 from chats.hooks import rows_inserted
-from chats.models import VersionedRow
+from chats.models import Chat, VersionedRow
 from common.errors import NotFound
-from common.writing import RowUpdate, insert
+from common.writing import ImmediateWrites, RowUpdate, WriteBatch, insert
 from events.frames import Changes
 from events.publish import publish
 
@@ -18,12 +18,16 @@ RowChange = VersionedRow | RowUpdate[Any]
 """A new row of a chat, or the update of a stored one."""
 
 
-def save_changes(chat_id: UUID, changes: Sequence[RowChange]) -> int:
+def save_changes(
+    chat_id: UUID, changes: Sequence[RowChange], *, batch: WriteBatch | None = None, locked: Chat | None = None
+) -> int:
     """Insert new rows of a chat, apply updates, and publish them in one frame on commit. Return the chat's new version.
 
     Call it as late as possible in a transaction: raising the version locks the chat until commit, so that versions rise in the
     order of commits (MSG4). The caller must not have locked a row of the chat before the chat itself. Rows with `has_own_version`
-    get one version each, in the order given; the other rows share the last one.
+    get one version each, in the order given; the other rows share the last one. `batch`: other rows, with which these are written
+    in one statement, whose parts have no order (`WriteBatch`); null: one after the other, in the order given.
+    `locked`: the chat, if this transaction has read it since it was locked, and has saved no changes since; this saves a statement.
 
     Raises `NotFound`, `IntegrityError`, and the error of an update whose condition is not met.
     """
@@ -32,24 +36,34 @@ def save_changes(chat_id: UUID, changes: Sequence[RowChange]) -> int:
         raise ValueError("A stored row is changed by a RowUpdate.")
     numbered = [row for row in new if row.has_own_version]
     count = max(1, len(numbered))
-    version, workspace_id = _raise_version(chat_id, count)
+    writes = batch or ImmediateWrites()
+    if locked is None:
+        version, workspace_id = _raise_version(chat_id, count)
+    else:
+        version, workspace_id = locked.version + count, locked.workspace_id
+        writes.update(RowUpdate(locked, only_if={"version": locked.version}).set(version=version))
 
     for number, row in enumerate(numbered, version - count + 1):
         row.assign_version(number)
-    insert(numbered)
+    writes.insert(numbered)
     written = list(numbered)
     others: list[Any] = [change for change in changes if isinstance(change, RowUpdate) or not change.has_own_version]
     for kind, group in groupby(others, type):
         if issubclass(kind, RowUpdate):
             for update in group:
-                update.set(version=version).save()
+                update.set(version=version).add_to(writes)
                 written.append(update.row)
         else:
             rows = list(group)
             for row in rows:
                 row.assign_version(version)
-            insert(rows, ignore_conflicts=rows[0].ignores_conflicts)
-            written += [row for row in rows if not row._state.adding]  # without those that conflict
+            if rows[0].ignores_conflicts:
+                insert(rows, ignore_conflicts=True)
+                rows = [row for row in rows if not row._state.adding]
+            else:
+                writes.insert(rows)
+            written += rows
+    writes.execute()
     rows_inserted.call(chat_id, [row for row in new if not row._state.adding])
 
     frame = Changes(

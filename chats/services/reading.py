@@ -13,7 +13,7 @@ from chats.models import ChatActor
 from chats.permissions import ChatVerb, get_chat_for
 from chats.selectors import END, list_activity
 from chats.services.changes import save_changes
-from common.writing import RowUpdate
+from common.writing import RowUpdate, WriteBatch
 from events.frames import ChatActivity
 from events.publish import publish_batch
 
@@ -80,6 +80,9 @@ class ReadCursorUpdate(RowUpdate[ChatActor]):
 
     def __init__(self, chat_id: UUID, agent: Actor, seq: int) -> None:
         super().__init__(ChatActor(chat_id=chat_id, actor=agent, last_read_seq=seq))
+
+    def add_to(self, batch: WriteBatch) -> None:
+        self.save()  # it also reads
 
     def save(self) -> None:
         """Write the cursor and the version, and read the other columns of the row and the profile of the agent, which somebody may

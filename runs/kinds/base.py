@@ -25,7 +25,7 @@ from chats.services import RowChange
 from common.clock import now
 from common.ids import new_id
 from common.prepared_query import PreparedQuery
-from common.writing import RowUpdate, insert
+from common.writing import RowUpdate, WriteBatch
 from context.transcript import Transcript
 from llm.messages import ToolCall
 from llm.protocol import LLMError
@@ -370,9 +370,11 @@ def _build_lease_end(seconds: float) -> Combinable:
     return Now() + timedelta(seconds=seconds)
 
 
-def add_llm_step(claimed: ClaimedRun, update: RowUpdate[Run], event: ModelAnswered, model: ResolvedModel) -> None:
-    """Insert the step and the ledger entry of an answer; set the usage and the id of the next message on the run."""
-    record_llm_call(update, model, event.answer, claimed.request_recorder)
+def add_llm_step(
+    claimed: ClaimedRun, update: RowUpdate[Run], event: ModelAnswered, model: ResolvedModel, batch: WriteBatch
+) -> None:
+    """Add the step and the ledger entry of an answer to `batch`; set the usage and the id of the next message on the run."""
+    record_llm_call(update, model, event.answer, claimed.request_recorder, batch=batch)
     result: dict[str, Any] = {"message_id": str(event.step.message_id), "finish": event.answer.finish}
     if event.answer.provider_fields is not None:
         result["provider_fields"] = asdict(event.answer.provider_fields)
@@ -386,7 +388,7 @@ def add_llm_step(claimed: ClaimedRun, update: RowUpdate[Run], event: ModelAnswer
         result=result,
         ended_at=now(),
     )
-    insert([row])
+    batch.insert([row])
     update.set(steps_done=event.step.number, message_id=new_id())
 
 

@@ -18,7 +18,7 @@ from chats import services as chats
 from chats.hooks import message_posted
 from chats.models import Chat, Message
 from common.clock import now
-from common.writing import RowUpdate
+from common.writing import RowUpdate, WriteBatch
 from context.log_entries import add_file_texts, build_participant
 from context.services import record_strategy, request_summary_on_commit
 from context.transcript import ChatContext, LogEntry, build_system_text, build_transcript, count_texts
@@ -170,7 +170,7 @@ class ChatRun(RunKind):
             if self.is_participant:
                 add_answered_messages(update, run.seen or 0)
             read = self.acknowledge_messages(run, has_queued_runs=run.has_other_queued_runs)
-            chats.save_changes(chat.id, [update, *read])
+            chats.save_changes(chat.id, [update, *read], batch=WriteBatch(), locked=chat)
             return ClaimedRun(
                 run,
                 usage_rules=run.usage_rules,
@@ -398,17 +398,20 @@ class ChatRun(RunKind):
         update = self.lock_attempt(claimed)
         run = update.row
         rows, message = build_answer_messages(claimed, run, event, model, find_mentions=self.is_participant)
-        add_llm_step(claimed, update, event, model)
+        batch = WriteBatch()
+        add_llm_step(claimed, update, event, model, batch)
         rows_of_wakes = message_posted.call(run.get_chat(), message) if message and self.is_participant else []
         if not event.answer.calls and message is None:
             # An answer without a text and without calls would be invisible.
+            batch.execute()
             self.close(update, EMPTY_ANSWER, rows, claimed=claimed)
         else:
             changes: list[chats.RowChange] = [*rows, *rows_of_wakes]
             if not event.answer.calls:
                 finish_run(update)
                 changes = [*record_context(claimed, run), *changes, *build_changes_after_end([run], has_answered=True)]
-            self.save(update, changes)
+            chat = run.get_chat()
+            chats.save_changes(chat.id, [*changes, extend_lease(update)], batch=batch, locked=chat)
             if not event.answer.calls:
                 record_history(run, claimed.row.get_spec(), "completed", claimed)
         return build_step_saved(run)

@@ -14,7 +14,7 @@ from agents.selectors import get_content
 from chats.models import Chat
 from chats.services import RowChange
 from common.errors import Forbidden, NotFound
-from common.writing import RowUpdate
+from common.writing import RowUpdate, WriteBatch
 from context.transcript import Transcript
 from events.rows import Stamp
 from llm.adapters.service import SERVICE_NAME, build_service_request
@@ -163,7 +163,9 @@ class Job(RunKind):
         update, answer = self.lock_attempt(claimed), event.answer
         run = update.row
         check_job_rights(run)
-        add_llm_step(claimed, update, event, model)
+        batch = WriteBatch()
+        add_llm_step(claimed, update, event, model, batch)
+        batch.execute()
         update.set(stamp=build_stamp(claimed, run, model, answer).model_dump(mode="json"))
         if answer.calls or event.problems:
             self.save(update)

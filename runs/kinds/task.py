@@ -12,7 +12,7 @@ from agents.selectors import get_content
 from agents.specs.content import Limits
 from chats import services as chats
 from chats.models import Chat
-from common.writing import RowUpdate
+from common.writing import RowUpdate, WriteBatch
 from context.log_entries import build_entry, build_participant
 from context.transcript import ChatContext, LogEntry, build_task_text
 from runs.kinds.base import (
@@ -77,6 +77,7 @@ class TaskRun(ChatRun):
         Raises `RunNotAllowed` or `LeaseLost` when one of them cannot be stored; then none is."""
         chat = lock_chat_of_tasks([answer.claimed.row for answer in answers])
         stored = {run.pk: run for run in ATTEMPTS.all([answer.claimed.row.pk for answer in answers])}
+        batch = WriteBatch()
         changes: list[chats.RowChange] = []
         replies: list[StepSaved] = []
         ended: list[Run] = []
@@ -86,7 +87,7 @@ class TaskRun(ChatRun):
             run = update.row
             run.agent, run.chat = claimed.row.agent, chat
             messages, text = build_answer_messages(claimed, run, answer.event, answer.model, find_mentions=False)
-            add_llm_step(claimed, update, answer.event, answer.model)
+            add_llm_step(claimed, update, answer.event, answer.model, batch)
             changes += messages
             if answer.event.answer.calls:
                 changes.append(extend_lease(update))
@@ -96,7 +97,8 @@ class TaskRun(ChatRun):
                 )
                 ended.append(run)
             replies.append(build_step_saved(run))
-        chats.save_changes(chat.id, [*changes, *build_changes_after_end(ended, has_answered=True)])
+        changes += build_changes_after_end(ended, has_answered=True)
+        chats.save_changes(chat.id, changes, batch=batch, locked=chat)
         return replies
 
     def prepare(self, claimed: ClaimedRun) -> PreparedRun:

@@ -1,6 +1,6 @@
 """Write the usage of a run's requests to the ledger and to the run."""
 
-from common.writing import RowUpdate
+from common.writing import RowUpdate, WriteBatch
 from llm.messages import Answer
 from llm.protocol import Endpoint, LLMError
 from llm.sent_requests import RequestKey, RequestRecorder
@@ -34,15 +34,20 @@ def resolve_model_of_run(claimed: ClaimedRun, endpoint: Endpoint, name: str) -> 
 
 
 def record_llm_call(
-    update: RowUpdate[Run], model: ResolvedModel, result: Answer | LLMError, recorder: RequestRecorder | None
+    update: RowUpdate[Run],
+    model: ResolvedModel,
+    result: Answer | LLMError,
+    recorder: RequestRecorder | None,
+    *,
+    batch: WriteBatch | None = None,
 ) -> None:
     """Record a request of a run, which ended in an answer or an error, and add its usage to the update of the run. `recorder`: that
-    of the run, which has the request."""
+    of the run, which has the request. `batch`: see `record_call`."""
     run = update.row
     owner = build_usage_owner(run)
     key = RequestKey(owner.step_number, owner.attempt)
     sent = recorder.encode_current(key) if recorder is not None else None
-    usage = record_call(owner, model, result, request=sent)
+    usage = record_call(owner, model, result, request=sent, batch=batch)
     update.set(
         input_tokens=run.input_tokens + usage.input_tokens,
         output_tokens=run.output_tokens + usage.output_tokens,

@@ -22,15 +22,17 @@ NOT_SHARED = {
     ("runs/runtime/toolbox.py", "Semaphore"): "the calls of one run",
     ("server/bridge.py", "ThreadPoolExecutor"): "requests have a queue of their own: tests/server/test_fair_queue.py",
     ("server/health.py", "ThreadPoolExecutor"): "the health check",
+    ("worker/engine.py", "DatabaseExecutor"): "leases",
     (
         "worker/engine.py",
-        "DatabaseExecutor",
-    ): "the steps of runs, whose number is shared (runs/services/capacity.py), and leases",
+        "PriorityDatabaseExecutor",
+    ): "the steps of runs, whose number is shared (runs/services/capacity.py)",
     ("webhooks/services/deliveries.py", "DatabaseExecutor"): "short queries; posts are counted by workspace and person",
     ("realtime/db_executor.py", "DatabaseExecutor"): "short queries of sockets",
 }
 """What limits work without shares of tenants, and why no tenant can occupy it."""
-LIMITING = {"Semaphore", "BoundedSemaphore", "ThreadPoolExecutor", "ProcessPoolExecutor", "DatabaseExecutor"}
+LIMITING = {"Semaphore", "BoundedSemaphore", "ThreadPoolExecutor", "ProcessPoolExecutor"}
+LIMITING |= {"DatabaseExecutor", "PriorityDatabaseExecutor"}
 NO_PRODUCT = {".venv", "tests", "bench", "frontend", "node_modules", "examples"}
 
 

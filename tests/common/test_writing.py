@@ -6,11 +6,12 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
+from psycopg import _queries
 
 from chats.models import Message
 from common.clock import now
 from common.ids import new_id
-from common.writing import insert, update
+from common.writing import RowUpdate, StaleRow, WriteBatch, insert, update
 from runs.models import Run
 
 pytestmark = pytest.mark.django_db
@@ -98,3 +99,63 @@ def test_an_update_whose_condition_is_false_changes_nothing(team):
     run.state = "failed"
     assert not update(run, ["state"], only_if={"attempt": 7})
     assert Run.objects.get(pk=run.pk).state == "queued"
+
+
+def build_batch(team, run, seq, **only_if):
+    """Return a batch of a new run, two messages, and an update of `run`."""
+    batch = WriteBatch()
+    rows = [build_run(team), build_message(team, seq), build_message(team, seq + 1)]
+    batch.insert(rows[:2])
+    batch.insert(rows[2:])
+    batch.update(RowUpdate(run, only_if=only_if).set(state="failed", lease_until=Now()))
+    return batch, rows
+
+
+def test_a_batch_writes_rows_of_several_models_in_one_statement(team):
+    run = build_run(team)
+    insert([run])
+    batch, rows = build_batch(team, run, 1001, state="queued", attempt=0)
+    with CaptureQueriesContext(connection) as queries:
+        batch.execute()
+    assert len(queries) == 1
+    assert [row._state.adding for row in rows] == [False] * 3
+    assert get_fields(Run.objects.get(pk=rows[0].pk)) == get_fields(rows[0])
+    assert list(Message.objects.filter(seq__gt=1000).order_by("seq")) == rows[1:]
+    stored = Run.objects.get(pk=run.pk)
+    assert (stored.state, stored.lease_until is None) == ("failed", False)
+    with CaptureQueriesContext(connection) as queries:
+        batch.execute()
+    assert len(queries) == 0
+
+
+def test_a_batch_with_an_update_whose_condition_is_false_is_an_error(team):
+    run = build_run(team)
+    insert([run])
+    batch, rows = build_batch(team, run, 1001, attempt=7)
+    with pytest.raises(StaleRow), transaction.atomic():
+        batch.execute()
+    assert [row._state.adding for row in rows] == [True] * 3
+    assert not Message.objects.filter(seq__gt=1000).exists()
+    assert list(Run.objects.values_list("pk", "state")) == [(run.pk, "queued")]
+
+
+def test_a_row_that_is_updated_twice_in_a_batch_has_both_changes(team):
+    run = build_run(team)
+    insert([run])
+    batch = WriteBatch()
+    batch.update(RowUpdate(run).set(state="failed"))
+    batch.update(RowUpdate(run, only_if={"state": "failed"}).set(error="broken"))
+    batch.execute()
+    stored = Run.objects.get(pk=run.pk)
+    assert (stored.state, stored.error) == ("failed", "broken")
+
+
+def test_a_statement_with_many_parameters_is_converted_once(team):
+    """psycopg keeps the converted statements in a private cache, whose limit `common.writing` raises."""
+    for seq in (1001, 1003):
+        run = build_run(team)
+        insert([run])
+        batch, _ = build_batch(team, run, seq)
+        hits = _queries._query2pg.cache_info().hits
+        batch.execute()
+    assert _queries._query2pg.cache_info().hits == hits + 1

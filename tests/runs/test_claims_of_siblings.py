@@ -135,7 +135,7 @@ def test_the_statements_of_a_sub_agent(run_ids, django_assert_num_queries):
     store_answer(prepare_run(siblings[0]))
     with django_assert_num_queries(0):
         ready = prepare_run(siblings[1])
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(7):
         store_answer(ready)
     with django_assert_num_queries(8):
         alone = claims.claim_run(run_ids[2], OWNER)

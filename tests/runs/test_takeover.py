@@ -295,6 +295,20 @@ def test_preparing_a_run_takes_a_fixed_number_of_queries(environment, django_ass
         prepare_run(run)
 
 
+def test_storing_an_answer_takes_a_fixed_number_of_queries(environment, django_assert_num_queries):
+    claimed_run = claim(environment)
+    recorder, run = Recorder(claimed_run, MODEL), claimed_run.row
+    # The beginning of the transaction, the lock of the chat with rights, the run, all that is written, the commit.
+    with django_assert_num_queries(5):
+        recorder.record_answer(answer(run, "Let me look.", ("current_time", '{"timezone": "Asia/Tokyo"}')))
+    step = StepId(2, Run.objects.get(pk=run.pk).get_message_id())
+    with django_assert_num_queries(5):
+        recorder.record_answer(ModelAnswered(step, Answer("Nine.", "It is nine.", (), Usage(1, 1), "stop", "demo")))
+    assert Run.objects.get(pk=run.pk).state == "completed"
+    assert list(LLMCall.objects.order_by("pk").values_list("step_number", flat=True)) == [1, 2]
+    assert list(Step.objects.order_by("number").values_list("number", "kind")) == [(1, "llm"), (2, "llm")]
+
+
 @pytest.mark.parametrize("others", [2, 20])
 def test_preparing_a_run_of_a_tree_takes_one_query_more(environment, django_assert_num_queries, others):
     claimed_run = claim(environment)

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 
 from common.clock import now
 from common.ids import get_lowest_id_at, new_id
-from common.writing import insert
+from common.writing import ImmediateWrites, WriteBatch, insert
 from llm.embeddings import Embedded
 from llm.messages import Answer, Usage
 from llm.protocol import LLMError, ModelTestResult
@@ -34,10 +34,15 @@ SET factor = old.factor + (excluded.factor - old.factor) / least(old.samples + 1
 
 
 def record_call(
-    owner: UsageOwner, model: ResolvedModel, result: Answer | LLMError, *, request: bytes | None = None
+    owner: UsageOwner,
+    model: ResolvedModel,
+    result: Answer | LLMError,
+    *,
+    request: bytes | None = None,
+    batch: WriteBatch | None = None,
 ) -> Usage:
     """Record a request that ended in an answer or an error, and settle its reservation. Return its usage. `request`: as
-    `llm.sent_requests` encodes it.
+    `llm.sent_requests` encodes it. `batch`: the caller writes the entry with it; null: it is written at once.
 
     Call it in the transaction that stores the result.
     """
@@ -50,7 +55,8 @@ def record_call(
     else:
         fields["error_code"] = result.code[:40]
     usage = result.usage or Usage()
-    _insert_call(owner, model, usage, fields)
+    call = _build_call(owner, model, usage, fields)
+    (batch or ImmediateWrites()).insert([call])
     if model.budgets and owner.run_id is not None:
         settle(owner.run_id, owner.attempt, usage)
     _learn_token_factor(owner, model, usage)
@@ -80,7 +86,7 @@ def record_model_test(owner: UsageOwner, model: ResolvedModel, test_id: UUID, re
         "first_token_ms": round(result.seconds * 1000),
         "total_ms": round(result.total * 1000),
     }
-    _insert_call(owner, model, result.usage, fields)
+    insert([_build_call(owner, model, result.usage, fields)])
     if model.budgets:
         settle(test_id, 0, result.usage)
 
@@ -94,15 +100,15 @@ def record_embeddings(owner: UsageOwner, model: ResolvedModel, holder_id: UUID, 
         fields = {"error_code": result.code[:40]}
     else:
         fields["total_ms"] = round(result.seconds * 1000)
-    _insert_call(owner, model, usage, fields)
+    insert([_build_call(owner, model, usage, fields)])
     if model.budgets:
         settle(holder_id, 0, usage)
 
 
-def _insert_call(owner: UsageOwner, model: ResolvedModel, usage: Usage, fields: dict[str, Any]) -> None:
-    """Insert a row of the ledger. The fields of `UsageOwner` are columns of it."""
+def _build_call(owner: UsageOwner, model: ResolvedModel, usage: Usage, fields: dict[str, Any]) -> LLMCall:
+    """Return a new row of the ledger. The fields of `UsageOwner` are columns of it."""
     endpoint = model.endpoint
-    call = LLMCall(
+    return LLMCall(
         **vars(owner),
         provider=endpoint.provider,
         model=model.name[:200],
@@ -113,7 +119,6 @@ def _insert_call(owner: UsageOwner, model: ResolvedModel, usage: Usage, fields: 
         cost_micro=usage.cost_micro,
         **fields,
     )
-    insert([call])
 
 
 def remove_old_sent_requests() -> None:
