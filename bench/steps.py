@@ -39,7 +39,7 @@ from runs.runtime.conversation import get_call_id, make_storable
 from runs.runtime.offered_tools import build_tool_schemas
 from runs.runtime.steps import LoopEnded, ModelAnswered, ToolsFinished, WaitingCall
 from runs.services.capacity import Capacity
-from runs.services.claims import claim_run, claim_siblings
+from runs.services.claims import claim_posted_run, claim_run, claim_siblings
 from tests.factories.agents import add_tool_use
 from tests.people import Team, make_agent, make_team
 from tests.realtime.tab import create_session_key
@@ -124,8 +124,12 @@ class Steps:
         return list(Run.objects.filter(state="queued").order_by("pk").values_list("pk", flat=True))
 
     def _claim_and_prepare(self, name: str = "", run_id: UUID | None = None) -> PreparedRun:
-        run_id = run_id or self._list_queued()[0]
-        run = self._step(f"{name}claim", lambda: claim_run(run_id, "bench:1:1"))
+        if run_id is None:
+            posted = Run.objects.filter(state="queued").order_by("pk")[0]
+            claim = partial(claim_posted_run, posted.pk, "bench:1:1", chat_id=posted.get_chat_id())
+        else:
+            claim = partial(claim_run, run_id, "bench:1:1")
+        run = self._step(f"{name}claim", claim)
         if run is None:
             raise RuntimeError("The run could not be claimed.")
         prepared: PreparedRun = self._step(f"{name}prepare", lambda: prepare_run(run))
