@@ -1,4 +1,4 @@
-"""What stands between a message and the request to its model (P1), as counts: each statement and each change of threads takes time."""
+"""What stands between a message and the request to its model (P1), as counts of statements and of changes of threads."""
 
 import pytest
 
