@@ -137,7 +137,7 @@ def test_the_statements_of_a_sub_agent(run_ids, django_assert_num_queries):
         ready = prepare_run(siblings[1])
     with django_assert_num_queries(7):
         store_answer(ready)
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(7):
         alone = claims.claim_run(run_ids[2], OWNER)
     assert alone is not None
     get_content(alone.row.get_spec())
