@@ -174,7 +174,6 @@ def test_RUN23_a_task_waits_for_a_sub_agent(environment, plan):
     assert plan.ended == [[("planned", "completed", "")]]
 
 
-@pytest.mark.usefixtures("receiving_engine")
 def test_RUN16_a_task_is_stopped_with_its_sub_agents_in_one_call_of_the_hook(environment, plan):
     run = RunFactory.create(
         chat=plan.team.chat,
