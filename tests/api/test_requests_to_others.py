@@ -1,6 +1,6 @@
 """Every operation by which a person makes us send requests to others takes from a bucket that limits just that (SEC21)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -59,9 +59,9 @@ class Recorder:
         patch.setattr(Celery, "send_task", lambda app, name, *args, **options: self.tasks.add(name))
         patch.setattr(dispatch, "_send", self.record_runs)
 
-    def record_runs(self, tasks: Sequence[object]) -> bool:
-        """Record that tasks of runs are sent."""
-        self.tasks |= {dispatch.TASK} if tasks else set()
+    def record_runs(self, dispatched: Iterable[object]) -> bool:
+        """Record that runs are sent to the workers."""
+        self.tasks |= {"runs"} if list(dispatched) else set()
         return True
 
 
