@@ -106,7 +106,9 @@ class PublicServices:
         if path == "/v2/rates":
             return _build_rates(params)
         if path.endswith("/w/rest.php/v1/search/page"):
-            return 200, _dump({"pages": [PAGE] if "arashiyama" in params["q"].lower() else []})
+            return 200, _dump({"pages": [PAGE] if params["q"].lower() in ("kyoto", "arashiyama") else []})
+        if "/wiki/" in path:
+            return 200, b"The bamboo grove is quiet before eight."
         return 404, _dump({"status": 404, "message": "not found"})
 
     def close(self) -> None:

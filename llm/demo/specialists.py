@@ -33,8 +33,13 @@ _LIMIT = re.compile(
     re.I,
 )
 _CURRENCY = re.compile(r"(?<![A-Z])(?:TWD|JPY|USD|EUR|CNY|HKD|GBP|KRW|SGD|AUD|CAD|CHF|THB|VND)(?![A-Z])")
+_NO_PLACE = (
+    r"(?!(?:January|February|March|April|May|June|July|August|September|October|November|December|I|[A-Z]{3}"
+    r"|English|Chinese|Japanese|French|German|Spanish|Traditional|Simplified)\b"
+    r"|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)"
+)
 _PLACE = re.compile(
-    r"\b(?:in|to|at|around|visit|for) (?P<en>[A-Z][\w'-]*(?: [A-Z][\w'-]*)*)"
+    rf"\b(?:in|to|at|around|visit|for) {_NO_PLACE}(?P<en>[A-Z][\w'-]*(?: [A-Z][\w'-]*)*)"
     r"|(?:去|到|在|遊|游)(?P<zh>[\u4e00-\u9fff]{2,4}?)(?=[玩旅最待住的，,。、？?！「」 \d一二兩两三四五六七八九十]|$)"
     r"|(?P<named>[\u4e00-\u9fff]{2,4}?)(?:的|明天|後天|后天|今天|這幾天|这几天|下週|下周)*(?:天氣|天气|景點|景点)"
 )
@@ -67,7 +72,7 @@ _TEXTS = {
         "travel_day": "- Day {number}: [{title}]({url})",
         "travel_read": "From the first page: “{text}”",
         "travel_unread": "I could not open the first page: {result}",
-        "travel_failed": "I could not search the travel guide for {place}: {result} So I name no sights.",
+        "travel_failed": "I found nothing about {place} in the travel guide: {result} So I name no sights.",
         "rates": "I asked for the rates, and this is the answer: {result}",
     },
     "zh-hant": {
@@ -88,7 +93,7 @@ _TEXTS = {
         "travel_day": "- 第 {number} 天：[{title}]({url})",
         "travel_read": "第一頁寫著：「{text}」",
         "travel_unread": "我打不開第一頁：{result}",
-        "travel_failed": "我無法在旅遊指南中搜尋{place}：{result} 所以我不說任何景點。",
+        "travel_failed": "我在旅遊指南中找不到{place}：{result} 所以我不說任何景點。",
         "rates": "我查詢了匯率，結果是：{result}",
     },
     "zh-hans": {
@@ -109,7 +114,7 @@ _TEXTS = {
         "travel_day": "- 第 {number} 天：[{title}]({url})",
         "travel_read": "第一页写着：“{text}”",
         "travel_unread": "我打不开第一页：{result}",
-        "travel_failed": "我无法在旅游指南中搜索{place}：{result} 所以我不说任何景点。",
+        "travel_failed": "我在旅游指南中找不到{place}：{result} 所以我不说任何景点。",
         "rates": "我查询了汇率，结果是：{result}",
     },
 }
@@ -171,13 +176,18 @@ def get_part(conversation: DemoConversation) -> Part | None:
 
 def _find_members(conversation: DemoConversation) -> dict[str, str]:
     """Return the handles of the specialists that the lead may give tasks to, by their parts. A handle may end in a number."""
-    description = next(tool.description for tool in conversation.tools if tool.name == DELEGATE)
-    handles = [line["handle"] for line in SUB_AGENT_LINE.finditer(description)]
+    handles = list(_find_names(conversation))
     members = {}
     for part in ("weather", "travel", "finance"):
         if handle := next((handle for handle in handles if re.fullmatch(rf"{part}(?:-\d+)?", handle)), None):
             members[part] = handle
     return members
+
+
+def _find_names(conversation: DemoConversation) -> dict[str, str]:
+    """Return the names of the agents that the lead may give tasks to, by their handles."""
+    description = next((tool.description for tool in conversation.tools if tool.name == DELEGATE), "")
+    return {line["handle"]: line["name"] for line in SUB_AGENT_LINE.finditer(description)}
 
 
 def find_specialist_calls(conversation: DemoConversation) -> list[Call]:
@@ -345,12 +355,14 @@ def _read_page(result: str) -> str:
 
 def _describe_tasks(texts: Mapping[str, str], conversation: DemoConversation) -> str:
     """Return the results of the tasks side by side, and what is missing."""
+    names = _find_names(conversation)
     parts, missing = [texts["lead"].format(count=len(conversation.results))], []
     for call, result in conversation.results:
         try:
-            name, outcome = str(json.loads(call.arguments)["name"]), dict(json.loads(result))
+            handle, outcome = str(json.loads(call.arguments)["name"]), dict(json.loads(result))
         except (TypeError, ValueError, KeyError):
-            name, outcome = DELEGATE, {"error": result}
+            handle, outcome = DELEGATE, {"error": result}
+        name = names.get(handle, handle)
         if outcome.get("ok"):
             parts.append(f"**{name}:** {outcome.get('summary', '')}")
         else:

@@ -56,7 +56,7 @@ class Conversation:
         description = tool.description
         if name == Delegate.name:
             members = "".join(
-                f"\n- {handle}: {handle.title()}. Works."
+                f"\n- {handle}: {handle.removesuffix('-2').title()}. Works."
                 for handle in ("browser", "weather-2", "finance", "travel", "general")
             )
             description = f"{description}\nThe agents are:{members}"
@@ -90,6 +90,8 @@ class Conversation:
         ("三个人去大阪玩5天，3000元以内", "zh-hans", Trip("大阪", 5, 3, 3000, "CNY", False)),
         ("A week-end trip to New York, 2 nights, below EUR 1,500", "en", Trip("New York", 2, 1, 1500, "EUR", True)),
         ("京都明天的天氣如何？", "zh-hant", Trip("京都", 4, 1, None, "TWD", False)),
+        ("How will the weather be in March, on Sunday, in Oslo?", "en", Trip("Oslo", 4, 1, None, "TWD", False)),
+        ("How much are 250 USD in TWD?", "en", None),
         ("What do you think of the plan?", "en", None),
         ("Hi", "en", None),
     ],
@@ -172,7 +174,7 @@ async def test_travel_searches_reads_a_page_and_cites_it():
         ({"search_guides": [PAGES], "web_fetch": ["It is gone."]}, "I could not open the first page: It is gone."),
         (
             {"search_guides": ["Nothing was found."]},
-            "I could not search the travel guide for Kyoto: Nothing was found.",
+            "I found nothing about Kyoto in the travel guide: Nothing was found.",
         ),
     ],
 )
@@ -192,8 +194,8 @@ async def test_the_lead_gives_three_tasks_at_once_and_says_what_is_missing():
     assert all(KYOTO in arguments["task"] for _, arguments in lead.calls)
     assert text == (
         f"{LABEL} Travel lead. I split this into 3 tasks. A real model would weigh the results; I only put them side by side."
-        "\n\n**weather-2:** Go on the first.\n\n**travel:** See [Kyoto](https://x.example)."
-        "\n\n**Missing:** finance (It did not answer). I invent nothing for it.\n\nNothing is booked."
+        "\n\n**Weather:** Go on the first.\n\n**Travel:** See [Kyoto](https://x.example)."
+        "\n\n**Missing:** Finance (It did not answer). I invent nothing for it.\n\nNothing is booked."
     )
 
 

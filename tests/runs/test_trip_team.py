@@ -42,12 +42,15 @@ def test_the_team_answers_at_once_and_says_what_one_of_its_agents_could_not_find
         ("find_place", "ok"),
         ("get_forecast", "ok"),
         ("search_guides", "ok"),
+        ("web_fetch", "ok"),
     ]
     answer = log.filter(type="TEXT_MESSAGE", author=team.lead).order_by("seq").last()
     assert answer is not None
     assert answer.text.startswith("I am the demo model, and I play Travel lead. I split this into 3 tasks.")
-    assert "**weather:** The driest days in a row in Kyoto are 2026-11-29 – 2026-12-02." in answer.text
+    assert "**Weather:** The driest days in a row in Kyoto are 2026-11-29 – 2026-12-02." in answer.text
     assert "The exchange rate service is out of order (HTTP 503). So the sums are in JPY" in answer.text
+    assert f"- Day 1: [Kyoto/Arashiyama]({services.url}/travel_guide/en/wiki/Kyoto/Arashiyama)" in answer.text
+    assert "From the first page: “The bamboo grove is quiet before eight.”" in answer.text
     assert answer.text.endswith("Nothing is booked.")
 
 
