@@ -82,7 +82,7 @@ class PublicServices:
         self._server.daemon_threads = True
         self.host = f"127.0.0.1:{self._server.server_address[1]}"
         self.url = f"http://{self.host}"
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
 
     @property
     def addresses(self) -> dict[str, str]:
