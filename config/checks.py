@@ -10,6 +10,7 @@ from django.core.checks import CheckMessage, Error, register
 from django.core.exceptions import ImproperlyConfigured
 
 from common.egress import HostRefused, check_url
+from system_tools.public_services.client import LANGUAGE_PLACEHOLDER
 from system_tools.web_search.providers import PROVIDERS
 
 KNOWN_SECRET_KEY = "only-for-tests-and-tools-that-serve-nobody"
@@ -67,6 +68,19 @@ def check_web_search(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> 
 
 
 @register(deploy=True)
+def check_public_services(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    """Refuse an address of a public service that cannot be a URL."""
+    errors: list[CheckMessage] = []
+    for name, url in settings.PUBLIC_SERVICES.items():
+        try:
+            if url:
+                check_url(url.replace(LANGUAGE_PLACEHOLDER, "en"), any_host=True)
+        except HostRefused as error:
+            errors.append(Error(f"{name.upper()}_URL cannot be used. {error.message}", id="atelier.E011"))
+    return errors
+
+
+@register(deploy=True)
 def check_trusted_proxies(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
     """Require the IP addresses of the proxy if `PUBLIC_URL` is https, since this server speaks no TLS.
 
@@ -104,7 +118,13 @@ def refuse_to_serve_unsafely(*, web: bool = False) -> None:
     """Check the secrets, the web search and the lease. With `web`, also check what concerns processes that clients reach. Raise
     `ImproperlyConfigured` with all errors. Web processes and workers call this when they start, because Django runs checks in
     management commands only."""
-    errors = [*check_secrets(None), *check_merge_service_secret(None), *check_web_search(None), *check_lease(None)]
+    errors = [
+        *check_secrets(None),
+        *check_merge_service_secret(None),
+        *check_web_search(None),
+        *check_public_services(None),
+        *check_lease(None),
+    ]
     if web:
         errors += [*check_trusted_proxies(None), *check_sign_up_mode(None)]
     if errors:

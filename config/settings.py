@@ -66,6 +66,15 @@ WEB_SEARCH = {
     "url": env.str("WEB_SEARCH_URL", default=""),
     "key": env.str("WEB_SEARCH_KEY", default=""),
 }
+# The public services that tools ask; none needs a key (`system_tools.public_services`). Empty: agents have no tool for it.
+PUBLIC_SERVICES = {
+    "places": env.str("PLACES_URL", default="https://geocoding-api.open-meteo.com"),
+    "weather": env.str("WEATHER_URL", default="https://api.open-meteo.com"),
+    "exchange_rates": env.str("EXCHANGE_RATES_URL", default="https://api.frankfurter.dev"),
+    # MediaWiki sites; {language} is a code such as `en` or `zh`.
+    "travel_guide": env.str("TRAVEL_GUIDE_URL", default="https://{language}.wikivoyage.org"),
+    "encyclopedia": env.str("ENCYCLOPEDIA_URL", default="https://{language}.wikipedia.org"),
+}
 # Calls of workspace tools that one worker process makes at the same time, for all its runs.
 TOOL_CALLS_AT_ONCE = env.int("TOOL_CALLS_AT_ONCE", default=64)
 # A service of the operator that merges suggestions (docs/operations.md). Empty: the merge agent merges them.

@@ -7,7 +7,7 @@ from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
 
 from agents.specs.content import MAX_PROMPT, SpecContent, ToolName
-from agents.specs.templates import AGENT_TEMPLATES
+from agents.specs.templates import AGENT_TEMPLATES, TEAM_TEMPLATES
 from common.request_types import MAX_NUMBER, Handle, Language, Name, Revision, Version
 from common.rest import Body
 from events.payloads import VoteChoice
@@ -112,6 +112,34 @@ class AgentTemplateRow(Row):
 
 class AgentTemplatesQuery(Body):
     language: Language = "en"
+
+
+class TeamMemberRow(Row):
+    """An agent of a team that is not created yet."""
+
+    name: str
+    role: str
+    avatar: Avatar
+
+
+class TeamTemplateRow(Row):
+    key: str = Field(json_schema_extra={"enum": list(TEAM_TEMPLATES)})
+    name: str
+    description: str
+    lead: TeamMemberRow
+    members: list[TeamMemberRow]
+
+
+class NewTeamBody(Body):
+    template: str = Field(json_schema_extra={"enum": list(TEAM_TEMPLATES)})
+
+
+class NewTeamRow(Row):
+    """The agents of a new team, and the chat in which its lead has greeted the reader."""
+
+    lead: AgentRow
+    members: list[AgentRow]
+    chat_id: UUID
 
 
 class VoteBody(Body):

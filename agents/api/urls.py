@@ -2,13 +2,15 @@
 
 from django.urls import path
 
-from agents.api import drafts, versions, views
+from agents.api import drafts, teams, versions, views
 
 DRAFT = "chats/<uuid:chat_id>/agents/<uuid:agent_id>/draft"
 VERSION = "agents/<uuid:agent_id>/versions/<int:number>"
 
 urlpatterns = [
     path("agent-templates", views.AgentTemplates.as_view()),
+    path("team-templates", teams.TeamTemplates.as_view()),
+    path("workspaces/<uuid:workspace_id>/teams", teams.Teams.as_view()),
     path("tools", views.SystemTools.as_view()),
     path("workspaces/<uuid:workspace_id>/agents", views.Agents.as_view()),
     path("workspace-tools/<uuid:tool_id>/agents", views.ToolAgents.as_view()),

@@ -86,7 +86,7 @@ class AgentTemplates(APIView):
                 description=template.description,
                 prompt=template.prompt,
                 greeting=template.greeting,
-                tools=list(template.tools),
+                tools=list(template.available_tools),
                 avatar=EmojiAvatar(kind="emoji", emoji=template.emoji),
             )
             for template in (texts[language] for texts in AGENT_TEMPLATES.values())

@@ -59,7 +59,7 @@ def create_agent(
     start = get_agent_template(template, actor.language)
     content = SpecContent(
         prompt=start.prompt if prompt is None else prompt,
-        tools=tuple(ToolUse(tool=tool) for tool in (start.tools if tools is None else tools)),
+        tools=tuple(ToolUse(tool=tool) for tool in (start.available_tools if tools is None else tools)),
     )
     agent = store_agent(
         actor,
@@ -70,6 +70,7 @@ def create_agent(
         description=description or start.description,
         handle=handle,
         fallback_handle=f"agent-{start.key}",
+        role=start.role,
         avatar=avatar or EmojiAvatar(kind="emoji", emoji=start.emoji),
     )
     chat = open_first_chat(actor, workspace, agent, greeting=start.greeting) if open_chat else None
@@ -87,6 +88,7 @@ def store_agent(
     handle: str | None,
     suggested_handle: str = "",
     fallback_handle: str = "",
+    role: str = "",
     avatar: NewAvatar | None = None,
 ) -> Actor:
     """Insert an agent and its first version. The caller has opened a transaction and checked the actor's rights.
@@ -107,6 +109,7 @@ def store_agent(
                 workspace=workspace,
                 name=name,
                 description=description[:2000],
+                role=role,
                 handle=handle or find_free_handle(suggested_handle or name, others, fallback=fallback_handle),
             )
     except IntegrityError as error:
@@ -132,11 +135,17 @@ def check_agent_name(name: str) -> str:
 def open_first_chat(actor: Actor, workspace: Workspace, agent: Actor, *, greeting: str) -> Chat:
     """Create a chat of a new agent and its creator, and post the agent's greeting in it. No run is started."""
     chat = chats.create_chat(actor, workspace.id, title=agent.name, actor_ids=[agent.id])
+    chat.version = post_greeting(chat, agent, greeting)
+    return chat
+
+
+def post_greeting(chat: Chat, agent: Actor, greeting: str) -> int:
+    """Post the greeting of a new agent in a chat, and return the chat's version. No run is started. `greeting`: see
+    `AgentTemplate`."""
     text = TextPayload(text=greeting.format(name=agent.name), greeting=True)
     payload = dump_payload("TEXT_MESSAGE", text)
     message = Message(chat=chat, author=agent, type="TEXT_MESSAGE", payload=payload, created_at=now())
-    chat.version = chats.save_changes(chat.id, [message])
-    return chat
+    return chats.save_changes(chat.id, [message])
 
 
 @transaction.atomic

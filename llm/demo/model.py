@@ -5,7 +5,8 @@ import json
 import re
 from collections.abc import AsyncGenerator
 
-from llm.demo.rules import find_call, read_conversation
+from llm.demo.rules import Call, find_call, read_conversation
+from llm.demo.specialists import build_specialist_answer, find_specialist_calls
 from llm.demo.texts import build_answer, build_job_answer
 from llm.messages import Answer, Chunk, ModelRequest, ToolCall, Usage
 from llm.tokens import estimate_input, estimate_tokens
@@ -54,7 +55,13 @@ def _build_reply(request: ModelRequest) -> tuple[str, tuple[ToolCall, ...]]:
     if text := build_job_answer(request):
         return text, ()
     conversation = read_conversation(request)
+    if calls := find_specialist_calls(conversation):
+        return "", tuple(_build_tool_call(call) for call in calls)
     call = find_call(conversation)
     if call and not call.missing:
-        return "", (ToolCall("", call.tool.name, json.dumps(call.arguments, ensure_ascii=False)),)
-    return build_answer(conversation, call), ()
+        return "", (_build_tool_call(call),)
+    return build_answer(conversation, call, specialist_text=build_specialist_answer(conversation)), ()
+
+
+def _build_tool_call(call: Call) -> ToolCall:
+    return ToolCall("", call.tool.name, json.dumps(call.arguments, ensure_ascii=False))

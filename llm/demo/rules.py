@@ -27,7 +27,7 @@ _NUMBERS = {"one": 1, "two": 2, "three": 3, "一": 1, "兩": 2, "两": 2, "二":
 _CLOSING = re.compile(r"\bend\b[^.\n]{0,30}? with [\"“](.{1,80}?)[\"”]|以「(.{1,80}?)」[結结]尾", re.I)
 _REVISE = "revise_prompt"
 DELEGATE = "delegate"
-_SUB_AGENT = re.compile(r"^- (?P<handle>[\w-]+): (?P<name>[^.\n]+)\.", re.M)
+SUB_AGENT_LINE = re.compile(r"^- (?P<handle>[\w-]+): (?P<name>[^.\n]+)\.", re.M)
 """A line of the description of `delegate` (`agents/sub_agents.py`)."""
 _VERBS_BEFORE_AGENT = r"\b(?:use|call|run|ask|let|have|tell)\b|用|呼叫|調用|调用|請|请|讓|让|叫|交給|交给|問|问"
 _VERBS_BEFORE_TOOL = r"\b(?:use|call|run|ask)\b|用|呼叫|調用|调用"
@@ -109,9 +109,14 @@ class Call:
 
 def find_call(conversation: DemoConversation) -> Call | None:
     """Return the call of the first rule that matches the question; null after a result: the demo model calls only once."""
-    question, tools = conversation.question, {tool.name: tool for tool in conversation.tools}
     if conversation.results:
         return None
+    return find_requested_call(conversation) or _find_suitable_call(conversation)
+
+
+def find_requested_call(conversation: DemoConversation) -> Call | None:
+    """Return the call that the question asks for by the name of a tool or of an agent, or as a change of the prompt."""
+    question, tools = conversation.question, {tool.name: tool for tool in conversation.tools}
     if _REVISE in tools and (instruction := _find_permanent_instruction(question)):
         bullet = "- " if conversation.prompt.split("\n")[-1].startswith("- ") else ""
         prompt = f"{conversation.prompt}\n{bullet}{instruction}".strip("\n")
@@ -123,6 +128,12 @@ def find_call(conversation: DemoConversation) -> Call | None:
             rf"(?:{_VERBS_BEFORE_TOOL})\s*(?:the )?(?<!\w){re.escape(name)}(?!\w)(?P<rest>.*)", question, re.I | re.S
         ):
             return _build_call(tool, found["rest"], question)
+    return None
+
+
+def _find_suitable_call(conversation: DemoConversation) -> Call | None:
+    """Return the call that answers a question for the time, for a page, or of a caller."""
+    question, tools = conversation.question, {tool.name: tool for tool in conversation.tools}
     if "current_time" in tools and _TIME.search(question):
         return _build_call(tools["current_time"], "", question)
     for tool in conversation.tools:
@@ -135,7 +146,7 @@ def find_call(conversation: DemoConversation) -> Call | None:
 
 def _find_task(tool: ToolSchema, question: str) -> Call | None:
     """Return the call that gives a sub-agent the task in the question, or null if the question names none."""
-    agents = [(line["handle"], line["name"]) for line in _SUB_AGENT.finditer(tool.description)]
+    agents = [(line["handle"], line["name"]) for line in SUB_AGENT_LINE.finditer(tool.description)]
     for handle, name in agents:
         pattern = (
             rf"(?:{_VERBS_BEFORE_AGENT})\s*(?:the )?@?"

@@ -80,9 +80,13 @@ def _build_sentences(key: str, language: str, **facts: object) -> list[str]:
     return [sentence.format_map(facts) for sentence in _TEXTS[language][key].split("|")]
 
 
-def build_answer(conversation: DemoConversation, incomplete_call: Call | None) -> str:
-    """Return the answer in the form that the instructions ask for. `incomplete_call`: a call that lacks arguments."""
+def build_answer(conversation: DemoConversation, incomplete_call: Call | None, *, specialist_text: str = "") -> str:
+    """Return the answer in the form that the instructions ask for. `incomplete_call`: a call that lacks arguments.
+    `specialist_text`: what came of the calls of the part that the model plays, which is the answer then."""
     question, language = conversation.question, conversation.language
+    if specialist_text:
+        label = "".join(_build_sentences("sub_agent", language, name=conversation.name))
+        return f"{label}{_strip_labels(specialist_text)} {conversation.closing}".strip()
     sentences: list[str] = []
     for call, result in conversation.results:
         if call.name == DELEGATE:
@@ -102,6 +106,14 @@ def build_answer(conversation: DemoConversation, incomplete_call: Call | None) -
         sentences = [*_build_sentences("sub_agent", language, name=conversation.name), *sentences]
     text = "".join(sentences)
     return f"{text.strip()} {conversation.closing}".strip()
+
+
+def _strip_labels(text: str) -> str:
+    """Return the text of a lead without the labels of the demo model in the results of its team: its own label is enough."""
+    for texts in _TEXTS.values():
+        before, after = map(re.escape, texts["sub_agent"].split("{name}"))
+        text = re.sub(rf"{before}[^\n.。]{{1,80}}{after}", "", text)
+    return text
 
 
 def _build_task_sentences(call: ToolCall, result: str, language: str) -> list[str]:

@@ -480,6 +480,7 @@ OPERATIONS: dict[str, Operation] = {
     "list_model_offers": Operation("GET", "model-offers", EVERYBODY),
     "list_model_providers": Operation("GET", "model-providers", EVERYBODY),
     "list_agent_templates": Operation("GET", "agent-templates", EVERYBODY),
+    "list_team_templates": Operation("GET", "team-templates", EVERYBODY),
     "list_tool_servers": Operation("GET", "workspaces/{workspace_id}/tool-servers", MEMBERS),
     "add_mcp_server": Operation(
         "POST",
@@ -537,6 +538,7 @@ OPERATIONS: dict[str, Operation] = {
     ),
     "list_agents": Operation("GET", "workspaces/{workspace_id}/agents", MEMBERS),
     "create_agent": Operation("POST", "workspaces/{workspace_id}/agents", EDITORS, lambda t: {"name": "New"}),
+    "create_team": Operation("POST", "workspaces/{workspace_id}/teams", EDITORS, lambda t: {"template": "trip"}),
     "read_agent": Operation("GET", "agents/{agent_id}", MEMBERS),
     "update_agent_profile": Operation("PATCH", "agents/{agent_id}", EDITORS, lambda t: {"name": "New", "revision": 1}),
     "delete_agent": Operation("DELETE", "agents/{agent_id}", EDITORS),

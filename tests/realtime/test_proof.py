@@ -253,7 +253,7 @@ def test_MSG5_every_service_that_changes_a_chat_is_in_the_story(team, monkeypatc
 NOT_A_SERVICE = {
     "chats.services.direct._add_pair",  # in a chat without a subscription yet
     "chats.services.direct._reopen",  # in a direct chat, which the chat of the story is not
-    "agents.services.agents.open_first_chat",  # in a chat without a subscription yet
+    "agents.services.agents.post_greeting",  # in a chat without a subscription yet
     "runs.kinds.sub_agent.claim_siblings",  # the claims of several runs in one transaction
     "runs.services.waiting.queue_callers_of_ended_sub_agents",  # a repair of the sweeper
 }

@@ -116,7 +116,7 @@ function WorkspaceShell({ me, workspace, isMissing = false }: WorkspaceShellProp
             workspaceId={workspace.id}
             open
             onOpenChange={close}
-            onMade={made => made.chat_id && goToChat(made.chat_id)}
+            onMade={chatId => chatId && goToChat(chatId)}
           />
         ) : null}
         {open === 'palette' ? <Palette onClose={close} /> : null}

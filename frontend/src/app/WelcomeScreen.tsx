@@ -125,7 +125,7 @@ function ModelOrAgentStep({ workspace, step, onPreview }: ModelOrAgentStepProps)
           large
           onPreview={onPreview}
           action={t('createAndChat')}
-          onMade={made => goToChat(made.chat_id)}
+          onMade={goToChat}
           aside={
             <Button tone="flat" size="lg" onClick={() => goToChat(null)}>
               {t('skipForNow')}

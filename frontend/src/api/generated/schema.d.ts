@@ -2088,6 +2088,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/team-templates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["list_team_templates"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/tool-servers/{server_id}": {
         parameters: {
             query?: never;
@@ -2697,6 +2713,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/workspaces/{workspace_id}/teams": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["create_team"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workspaces/{workspace_id}/tool-jobs/{job_id}": {
         parameters: {
             query?: never;
@@ -2906,7 +2938,7 @@ export interface components {
             description: string;
             greeting: string;
             /** @enum {string} */
-            key: "scribe" | "translator" | "reviewer" | "research_lead" | "blank";
+            key: "scribe" | "translator" | "reviewer" | "research_lead" | "weather" | "finance" | "travel" | "general" | "blank";
             name: string;
             prompt: string;
             tools: string[];
@@ -4787,7 +4819,7 @@ export interface components {
              * @default blank
              * @enum {string}
              */
-            template?: "scribe" | "translator" | "reviewer" | "research_lead" | "blank";
+            template?: "scribe" | "translator" | "reviewer" | "research_lead" | "weather" | "finance" | "travel" | "general" | "blank";
             /** @default null */
             tools?: string[] | null;
         };
@@ -4926,6 +4958,17 @@ export interface components {
             id: string;
             /** @default  */
             note?: string;
+        };
+        NewTeamBodyRequest: {
+            /** @enum {string} */
+            template: "trip";
+        };
+        /** @description The agents of a new team, and the chat in which its lead has greeted the reader. */
+        NewTeamRow: {
+            /** Format: uuid */
+            chat_id: string;
+            lead: components["schemas"]["AgentRow"];
+            members: components["schemas"]["AgentRow"][];
         };
         /** @description A new token. `text` is the secret for the `Authorization` header; it is not returned again. */
         NewTokenRow: {
@@ -5257,6 +5300,11 @@ export interface components {
             /** @default null */
             next: string | null;
             results: components["schemas"]["SpecRow"][];
+        };
+        PageOfTeamTemplateRow: {
+            /** @default null */
+            next: string | null;
+            results: components["schemas"]["TeamTemplateRow"][];
         };
         PageOfToolRow: {
             /** @default null */
@@ -6498,6 +6546,20 @@ export interface components {
             /** Format: uuid */
             actor_id: string;
             is_new: boolean;
+            name: string;
+        };
+        /** @description An agent of a team that is not created yet. */
+        TeamMemberRow: {
+            avatar: components["schemas"]["EmojiAvatar"] | components["schemas"]["LetterAvatar"];
+            name: string;
+            role: string;
+        };
+        TeamTemplateRow: {
+            description: string;
+            /** @enum {string} */
+            key: "trip";
+            lead: components["schemas"]["TeamMemberRow"];
+            members: components["schemas"]["TeamMemberRow"][];
             name: string;
         };
         TextMessageRow: {
@@ -12226,6 +12288,33 @@ export interface operations {
             503: components["responses"]["Error503"];
         };
     };
+    list_team_templates: {
+        parameters: {
+            query?: {
+                language?: "en" | "zh-hant" | "zh-hans";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageOfTeamTemplateRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
     delete_tool_server: {
         parameters: {
             query?: never;
@@ -13912,6 +14001,40 @@ export interface operations {
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    create_team: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewTeamBodyRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewTeamRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
             429: components["responses"]["Error429"];
             503: components["responses"]["Error503"];
         };

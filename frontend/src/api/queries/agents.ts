@@ -1,7 +1,7 @@
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { Language } from '@/lib/language'
 import { rest, unwrap } from '../client'
-import type { AgentRow, BodyOf } from '../types'
+import type { AgentRow, BodyOf, TeamTemplateRow } from '../types'
 import { useAction } from './action'
 import { keys } from './keys'
 import { fetchAllPages } from './pages'
@@ -45,6 +45,23 @@ export const useAgentTemplates = (language: Language) =>
 export const createAgent = (workspaceId: string, body: BodyOf<'/api/v1/workspaces/{workspace_id}/agents', 'post'>) =>
   unwrap(
     rest.POST('/api/v1/workspaces/{workspace_id}/agents', { params: { path: { workspace_id: workspaceId } }, body }),
+  )
+
+export const useTeamTemplates = (language: Language) =>
+  useQuery({
+    queryKey: keys.teamTemplates(language),
+    queryFn: async () =>
+      (await unwrap(rest.GET('/api/v1/team-templates', { params: { query: { language } } }))).results,
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+
+/** Creates the agents of a template, and a chat in which the agent that leads them posts its greeting. */
+export const createTeam = (workspaceId: string, template: TeamTemplateRow['key']) =>
+  unwrap(
+    rest.POST('/api/v1/workspaces/{workspace_id}/teams', {
+      params: { path: { workspace_id: workspaceId } },
+      body: { template },
+    }),
   )
 
 /** Lets an agent report to another one; null: to none. */

@@ -66,6 +66,7 @@ export const keys = {
   offers: ['model-offers'] as const,
   providers: ['model-providers'] as const,
   agentTemplates: (language: string) => ['agent-templates', language] as const,
+  teamTemplates: (language: string) => ['team-templates', language] as const,
   tools: ['tools'] as const,
   join: (token: string) => ['join', token] as const,
 }

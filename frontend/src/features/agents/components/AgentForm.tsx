@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { ArrowRight, CircleCheck } from 'lucide-react'
 import { type FormEvent, type ReactNode, useEffect, useState } from 'react'
-import { type AgentTemplateRow, createAgent, keys, type NewAgentRow, useAgentTemplates } from '@/api'
+import { type AgentTemplateRow, createAgent, keys, useAgentTemplates } from '@/api'
 import { useAsyncAction } from '@/lib/asyncAction'
 import { cx } from '@/lib/cx'
 import { getErrorText } from '@/lib/errors'
@@ -14,10 +14,12 @@ import blocks from '@/ui/blocks.module.css'
 import { Field, TextField } from '@/ui/Field'
 import fieldStyles from '@/ui/Field.module.css'
 import { Loading } from '@/ui/Loading'
+import { TeamTemplates } from './TeamTemplates'
 
 interface AgentFormProps {
   workspaceId: string
-  onMade(agent: NewAgentRow): void
+  /** Called with the chat in which the new agent, or the one that leads a new team, has greeted the reader. */
+  onMade(chatId: string | null): void
   /** The label of the submit button. */
   action: string
   large?: boolean
@@ -37,7 +39,7 @@ export interface AgentPreview {
 /** The empty template, for an agent that is described in a sentence. */
 const BLANK: AgentTemplateRow['key'] = 'blank'
 
-/** The form that creates an agent from a template or a sentence, and a chat in which the agent posts its greeting. */
+/** The form that creates an agent from a template or a sentence, and a chat in which the agent posts its greeting; or a team. */
 export function AgentForm({ workspaceId, onMade, action, large, aside, onPreview }: AgentFormProps) {
   const { t } = useTexts()
   const client = useQueryClient()
@@ -71,7 +73,7 @@ export function AgentForm({ workspaceId, onMade, action, large, aside, onPreview
         : { template: BLANK, prompt: sentence.trim(), description: sentence.trim().slice(0, 200) }
       const made = await createAgent(workspaceId, { name: name.trim(), open_chat: true, avatar, ...source })
       await client.invalidateQueries({ queryKey: keys.workspace(workspaceId) })
-      onMade(made)
+      onMade(made.chat_id)
     })
   }
   return (
@@ -90,6 +92,7 @@ export function AgentForm({ workspaceId, onMade, action, large, aside, onPreview
       ) : (
         <Loading query={templates} />
       )}
+      <TeamTemplates workspaceId={workspaceId} onMade={onMade} />
       <Field label={t('orSentence')} hint={t('orSentenceHint')}>
         {attributes => (
           <textarea

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { ArrowRight, CircleAlert, TriangleAlert } from 'lucide-react'
 import { type FormEvent, useEffect, useState } from 'react'
-import { ApiError, type ImportRow, importAgent, keys, type NewAgentRow } from '@/api'
+import { ApiError, type ImportRow, importAgent, keys } from '@/api'
 import { useAsyncAction } from '@/lib/asyncAction'
 import { cx } from '@/lib/cx'
 import { getErrorText } from '@/lib/errors'
@@ -15,7 +15,7 @@ import versionsStyles from '../versions/Versions.module.css'
 
 interface ImportFormProps {
   workspaceId: string
-  onMade(agent: NewAgentRow): void
+  onMade(chatId: string | null): void
 }
 
 const PAUSE_MS = 400
@@ -35,7 +35,7 @@ export function ImportForm({ workspaceId, onMade }: ImportFormProps) {
     void run(async () => {
       const made = await importAgent(workspaceId, { text, name: name.trim(), is_trial: false })
       await client.invalidateQueries({ queryKey: keys.workspace(workspaceId) })
-      if (made.agent) onMade({ ...made.agent, chat_id: made.chat_id })
+      if (made.agent) onMade(made.chat_id)
     })
   }
   return (

@@ -1,5 +1,4 @@
 import { useState } from 'react'
-import type { NewAgentRow } from '@/api'
 import { useTexts } from '@/lib/language'
 import { Dialog } from '@/ui/Dialog'
 import dialogStyles from '@/ui/Dialog.module.css'
@@ -11,17 +10,17 @@ interface NewAgentDialogProps {
   workspaceId: string
   open: boolean
   onOpenChange(open: boolean): void
-  onMade(agent: NewAgentRow): void
+  onMade(chatId: string | null): void
 }
 
-/** The dialog that creates an agent from a template, a sentence or a file. */
+/** The dialog that creates an agent from a template, a sentence or a file, or a whole team. */
 export function NewAgentDialog({ workspaceId, open, onOpenChange, onMade }: NewAgentDialogProps) {
   const { t } = useTexts()
   const [isFile, setFile] = useState(false)
-  const handleMade = (agent: NewAgentRow) => {
+  const handleMade = (chatId: string | null) => {
     onOpenChange(false)
     setFile(false)
-    onMade(agent)
+    onMade(chatId)
   }
   return (
     <Dialog

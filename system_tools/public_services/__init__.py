@@ -1,0 +1,1 @@
+"""Tools that ask public services: weather, exchange rates, travel guides. None needs a key."""
