@@ -31,6 +31,7 @@ LISTENERS: dict[str, list[str]] = {
         "webhooks.selectors.list_rows_to_purge",
         "suggestions.selectors.list_rows_to_purge",
         "schedules.selectors.list_rows_to_purge",
+        "boards.selectors.list_rows_to_purge",
         "runs.selectors.list_rows_to_purge",
         "memory.selectors.list_rows_to_purge",
         "context.selectors.list_rows_to_purge",

@@ -108,6 +108,7 @@ INSTALLED_APPS = [
     "usage",
     "memory",
     "runs",
+    "boards",
     "waking",
     "schedules",
     "worker",

@@ -29,6 +29,7 @@ class RunState(models.TextChoices):
     RUNNING = "running", _("Running")
     WAITING_APPROVAL = "waiting_approval", _("Waiting for approval")
     WAITING_CHILD = "waiting_child", _("Waiting for a sub-agent")
+    WAITING_BOARD = "waiting_board", _("Waiting for its board")
     COMPLETED = "completed", _("Done")
     FAILED = "failed", _("Failed")
     STOPPED = "stopped", _("Stopped")
@@ -36,7 +37,13 @@ class RunState(models.TextChoices):
 
 ISOLATE_AFTER = 2
 """Crashes after which a run is executed in a process of its own."""
-NOT_ENDED = (RunState.QUEUED, RunState.RUNNING, RunState.WAITING_APPROVAL, RunState.WAITING_CHILD)  # not final
+NOT_ENDED = (  # not final
+    RunState.QUEUED,
+    RunState.RUNNING,
+    RunState.WAITING_APPROVAL,
+    RunState.WAITING_CHILD,
+    RunState.WAITING_BOARD,
+)
 
 
 class RunOrigin(models.TextChoices):
@@ -210,11 +217,15 @@ class Run(Identified, VersionedRow):
             models.UniqueConstraint(
                 fields=["parent", "call_id"], condition=Q(parent__isnull=False), name="one_child_per_call"
             ),
+            # A task is given again with another key, such as that of its next attempt.
+            models.UniqueConstraint(
+                fields=["concurrency_key"], condition=Q(origin="task"), name="one_run_per_key_of_task"
+            ),
         ]
         indexes = [
             models.Index(
                 fields=["state", "lease_until"],
-                condition=Q(state__in=["queued", "running", "waiting_child", "waiting_approval"]),
+                condition=Q(state__in=["queued", "running", "waiting_child", "waiting_approval", "waiting_board"]),
                 name="runs_alive",
             ),
             models.Index(fields=["chat", "-created_at"], name="runs_of_chat"),

@@ -126,7 +126,7 @@ def _build_stop_changes(runs: Sequence[Run], *, by: Actor | None = None) -> list
                 )
             continue
         dispatch_next_run(run.concurrency_key)
-        if run.state in (RunState.WAITING_APPROVAL, RunState.WAITING_CHILD):
+        if run.state in (RunState.WAITING_APPROVAL, RunState.WAITING_CHILD, RunState.WAITING_BOARD):
             publish_agent_states([run])
         update = build_run_update(run, state=run.state)
         changes += build_closing_changes(update, LoopEnded("stopped"), claimed=None, by=by)

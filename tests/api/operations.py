@@ -31,6 +31,7 @@ from suggestions.models import Merge, Suggestion
 from tests.api.client import Upload
 from tests.factories.actors import PASSWORD
 from tests.factories.approvals import ApprovalFactory
+from tests.factories.boards import BoardFactory, BoardTaskFactory, TaskResultFactory
 from tests.factories.context import HistorySummaryFactory, SummaryCorrectionFactory
 from tests.factories.files import CONTENT, FileFactory
 from tests.factories.memory import HistoryEntryFactory, MemoryClearingFactory, MemoryUseFactory, NoteFactory
@@ -110,6 +111,7 @@ def make_things(team: Team) -> Things:
         "file_id": FileFactory.create(chat=team.chat, uploaded_by=team.bob).id,
         **_make_mcp_server(team),
         **_make_http_server(team),
+        "board_id": _make_board(team),
         "schedule_id": ScheduleFactory.create(chat=team.chat, agent=team.robin, owner=team.alice).id,
         "suggestion_id": suggestion.id,
         "merge_id": make_merge(team, suggestion).id,
@@ -127,6 +129,13 @@ def _make_summary(team: Team, seq: int) -> Things:
     HistorySummaryFactory.create(chat=team.chat, from_seq=seq, through_seq=seq, sentences=[sentence])
     correction = SummaryCorrectionFactory.create(chat=team.chat, person=team.alice, seqs=[seq])
     return {"sentence_id": sentence["id"], "correction_id": correction.id}
+
+
+def _make_board(team: Team) -> UUID:
+    """Create a board of Alice with a task that has brought a result. Return its id."""
+    board = BoardFactory.create(chat=team.chat, on_behalf_of=team.alice)
+    TaskResultFactory.create(task=BoardTaskFactory.create(board=board, agent=team.robin))
+    return board.pk
 
 
 def _make_memory(team: Team, run_id: UUID) -> Things:
@@ -628,6 +637,19 @@ OPERATIONS: dict[str, Operation] = {
     "list_pins": Operation("GET", "chats/{chat_id}/pins", MEMBERS),
     "preview_wakes": Operation("POST", "chats/{chat_id}/wakes", MEMBERS, lambda t: {"text": "hi"}),
     "wake_agent": Operation("POST", "chats/{chat_id}/agents/{agent_id}/wake", MEMBERS, lambda t: {"id": str(new_id())}),
+    "list_boards": Operation("GET", "chats/{chat_id}/boards", MEMBERS),
+    "create_board": Operation(
+        "POST",
+        "chats/{chat_id}/boards",
+        MEMBERS,
+        lambda t: {
+            "id": str(new_id()),
+            "user_input": "Kyoto",
+            "tasks": [{"agent_id": t["agent_id"], "description": "Find dry days"}],
+        },
+    ),
+    "read_board": Operation("GET", "boards/{board_id}", MEMBERS),
+    "list_board_results": Operation("GET", "boards/{board_id}/results", MEMBERS),
     "list_schedules": Operation("GET", "agents/{agent_id}/schedules", MEMBERS),
     "create_schedule": Operation(
         "POST",

@@ -230,7 +230,7 @@ def is_in_chat(name: str) -> bool:
     path = OPERATIONS[name].path
     return name in THROUGH_A_CHAT or any(
         f"{{{key}}}" in path
-        for key in ("chat_id", "run_id", "link_id", "file_id", "approval_id", "note_id", "schedule_id")
+        for key in ("chat_id", "run_id", "link_id", "file_id", "approval_id", "note_id", "schedule_id", "board_id")
     )
 
 
@@ -349,6 +349,10 @@ FOREIGN = {
     ("import_operations", "job_id"): ("job_id", 404),
     ("try_public_agent", "workspace_id"): ("workspace_id", 404),
     ("move_agent", "parent_id"): ("agent_id", 404),
+    ("create_board", "aggregator_id"): ("agent_id", 400),
+    # In `tasks`: here they are unknown fields (`tests/boards/test_plans.py`).
+    ("create_board", "agent_id"): ("agent_id", 400),
+    ("create_board", "file_ids"): ("file_id", 400),
     ("mark_notifications_read", "ids"): ("notification_id", 200),
     ("mark_notifications_read", "up_to"): ("notification_id", 200),
 }

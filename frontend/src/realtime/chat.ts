@@ -52,6 +52,9 @@ const hasEnded: { readonly [K in RowKind]: (row: RowOf<K>) => boolean } = {
   participant: row => row.ended,
   draft: row => row.status === 'ended',
   run: row => !isActive(row),
+  board: row => Boolean(row.ended_at),
+  // Tasks leave with their board, whose row the client has.
+  board_task: () => false,
   message: () => false,
 }
 

@@ -569,6 +569,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/boards/{board_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a board with its tasks */
+        get: operations["read_board"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/boards/{board_id}/results": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the results of a board's tasks, of all attempts */
+        get: operations["list_board_results"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/budgets/{budget_id}": {
         parameters: {
             query?: never;
@@ -867,6 +901,24 @@ export interface paths {
         get?: never;
         put?: never;
         post: operations["wake_agent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/chats/{chat_id}/boards": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the boards of a chat, the newest first */
+        get: operations["list_boards"];
+        put?: never;
+        /** Create a board from a plan by hand */
+        post: operations["create_board"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2919,7 +2971,7 @@ export interface components {
             /** @default full */
             scope?: components["schemas"]["TokenScopeRequest"];
         };
-        AnyRow: components["schemas"]["ChatRow"] | components["schemas"]["ParticipantRow"] | components["schemas"]["DraftRow"] | components["schemas"]["RunRow"] | components["schemas"]["MessageRow"];
+        AnyRow: components["schemas"]["ChatRow"] | components["schemas"]["ParticipantRow"] | components["schemas"]["DraftRow"] | components["schemas"]["RunRow"] | components["schemas"]["BoardRow"] | components["schemas"]["BoardTaskRow"] | components["schemas"]["MessageRow"];
         /** @description An API token of the reader, or of an agent. Its text is returned once, when it is created; `prefix` is its beginning. */
         ApiTokenRow: {
             /** Format: date-time */
@@ -3101,6 +3153,154 @@ export interface components {
             /** @constant */
             kind: "automatic";
         };
+        /** @description A board with its tasks, in the order of their numbers. */
+        BoardDetailRow: {
+            board: components["schemas"]["BoardRow"];
+            tasks: components["schemas"]["BoardTaskRow"][];
+        };
+        /**
+         * @description Why a board is paused: a person has paused it, it may not cost more, or its estimate is above the amount from which a
+         *     person is asked first.
+         * @enum {string}
+         */
+        BoardPause: "person" | "budget" | "estimate";
+        /**
+         * @description Why a board has failed.
+         * @enum {string}
+         */
+        BoardReason: "plan_invalid" | "stopped" | "no_results" | "task_failed" | "answer_failed";
+        /**
+         * @description A board: the tasks of one plan, which are rows of their own.
+         *
+         *     A board of a supervisor is shown in the reply of its `supervisor_run_id`, at the call `call_id`; any other at the message
+         *     `message_id`, which is null before its start. `aggregator_id`: the agent that puts the answer together, in `answer_run_id`;
+         *     null if none is needed: then `final_response` is the result of the only task. `on_behalf_of`: the person whom its runs work
+         *     for; `started_by`: who has started it. Both may control it, and so may editors. Amounts are in millionths of a dollar;
+         *     `cost_micro`: of its tasks and its answer so far. `estimate_micro` is null if too little is known. `forked_from` is the
+         *     board that it repeats from the task `forked_at` on.
+         */
+        BoardRow: {
+            /** @default null */
+            aggregator_id: string | null;
+            /** @default null */
+            answer_run_id: string | null;
+            /** @default null */
+            call_id: string | null;
+            /** Format: uuid */
+            chat_id: string;
+            cost_micro: number;
+            /** Format: date-time */
+            created_at: string;
+            /** @default null */
+            ended_at: string | null;
+            /** @default null */
+            error: string | null;
+            /** @default null */
+            estimate_micro: number | null;
+            /** @default null */
+            final_response: string | null;
+            /** @default null */
+            forked_at: number | null;
+            /** @default null */
+            forked_from: string | null;
+            /** Format: uuid */
+            id: string;
+            /**
+             * @default board
+             * @constant
+             */
+            kind: "board";
+            /** @default null */
+            limit_micro: number | null;
+            max_at_once: number;
+            /** @default null */
+            message_id: string | null;
+            /** @default null */
+            on_behalf_of: string | null;
+            /** @default null */
+            pause_reason: components["schemas"]["BoardPause"] | null;
+            /** @default null */
+            paused_at: string | null;
+            /** @default null */
+            paused_by: string | null;
+            planned_by: components["schemas"]["PlannedBy"];
+            /** @default null */
+            reason_code: components["schemas"]["BoardReason"] | null;
+            reasoning: string;
+            requires_aggregation: boolean;
+            /** @default null */
+            started_at: string | null;
+            /** @default null */
+            started_by: string | null;
+            state: components["schemas"]["BoardState"];
+            /** @default null */
+            stopped_by: string | null;
+            /** @default null */
+            supervisor_run_id: string | null;
+            task_count: number;
+            user_input: string;
+            version: number;
+        };
+        /**
+         * @description The state of a board. The last two are final. A board that is paused or that is stopping stays in its state.
+         * @enum {string}
+         */
+        BoardState: "init" | "decomposed" | "executing" | "aggregating" | "completed" | "failed";
+        /**
+         * @description A task of a board. `number` is its address, from 1; `after` has the numbers of the tasks that it follows. `attempt` and
+         *     `run_id` are those of its last run; the messages of the run have the id of the task as their `metadata.call_id`.
+         *     `replaced_description`: what the board that this one repeats had there. `results`: of all attempts, the oldest first.
+         *     `reason_code` says why it was skipped, failed or was cancelled. `cost_micro`: of all its attempts.
+         */
+        BoardTaskRow: {
+            after: number[];
+            /** Format: uuid */
+            agent_id: string;
+            agent_name: string;
+            attempt: number;
+            /** Format: uuid */
+            board_id: string;
+            /** Format: uuid */
+            chat_id: string;
+            cost_micro: number;
+            /** Format: date-time */
+            created_at: string;
+            description: string;
+            /** @default null */
+            ended_at: string | null;
+            /** Format: uuid */
+            id: string;
+            join: components["schemas"]["JoinRule"];
+            /**
+             * @default board_task
+             * @constant
+             */
+            kind: "board_task";
+            max_attempts: number;
+            number: number;
+            on_failure: components["schemas"]["FailureRule"];
+            parameters: {
+                [key: string]: unknown;
+            };
+            /** @default null */
+            reason_code: string | null;
+            /** @default null */
+            replaced_description: string | null;
+            results: components["schemas"]["TaskResultRow"][];
+            /** @default null */
+            run_id: string | null;
+            /** @default null */
+            started_at: string | null;
+            state: components["schemas"]["BoardTaskState"];
+            version: number;
+        };
+        /**
+         * @description The state of a task of a board. The last four are final. `ready`: it waits for its turn. `cancelled`: the board has
+         *     ended, or was answered, before the task had ended. A task whose run waits for a person is running: the run says for whom it
+         *     waits.
+         * @enum {string}
+         */
+        BoardTaskState: "pending" | "ready" | "running" | "succeeded" | "failed" | "skipped" | "cancelled";
         /**
          * @description How long a budget lasts. A day and a month begin at midnight in the time zone of the workspace, those of an
          *     operator's budget in UTC.
@@ -3881,6 +4081,16 @@ export interface components {
             type: "error";
         };
         /**
+         * @description What follows when a task has failed for good: the others go on, or the board fails.
+         * @enum {string}
+         */
+        FailureRule: "go_on" | "stop";
+        /**
+         * @description What follows when a task has failed for good: the others go on, or the board fails.
+         * @enum {string}
+         */
+        FailureRuleRequest: "go_on" | "stop";
+        /**
          * @description A changed field of a spec other than the prompt, by its path, for example `model`, `limits.max_steps` or `tools.<name>`.
          *     `before` is null for an added field, and `after` for a removed one.
          */
@@ -4216,6 +4426,18 @@ export interface components {
             role: components["schemas"]["Role"];
             workspace_name: string;
         };
+        /**
+         * @description When a task starts that follows others, once all of these have ended: all that were done have succeeded, at least one
+         *     has, or however they ended. A task is skipped if its rule does not hold, or if all that it follows were skipped.
+         * @enum {string}
+         */
+        JoinRule: "all" | "any" | "settled";
+        /**
+         * @description When a task starts that follows others, once all of these have ended: all that were done have succeeded, at least one
+         *     has, or however they ended. A task is skipped if its rule does not hold, or if all that it follows were skipped.
+         * @enum {string}
+         */
+        JoinRuleRequest: "all" | "any" | "settled";
         /** @description The workspace and the chat that a link was accepted for. */
         JoinedRow: {
             /** Format: uuid */
@@ -4822,6 +5044,29 @@ export interface components {
             token: components["schemas"]["ApiTokenRow"];
         };
         /**
+         * @description `id` is made by the client; repeating the request changes nothing. `user_input`: what the board is for. `aggregator_id`:
+         *     the agent that puts the answer together, by default that of the last task. `limit_micro`: what the board may cost, in
+         *     millionths of a dollar; at that it is paused. `start`: whether it starts at once.
+         */
+        NewBoardBodyRequest: {
+            /** @default null */
+            aggregator_id?: string | null;
+            /** Format: uuid */
+            id: string;
+            /** @default null */
+            limit_micro?: number | null;
+            /** @default 3 */
+            max_at_once?: number;
+            /** @default  */
+            reasoning?: string;
+            /** @default false */
+            requires_aggregation?: boolean;
+            /** @default true */
+            start?: boolean;
+            tasks: components["schemas"]["PlannedTaskBodyRequest"][];
+            user_input: string;
+        };
+        /**
          * @description `subject_id` null: the workspace, each person, each agent or each run. A budget has one limit: `limit_micro`, in millionths
          *     of a dollar, or `limit_tokens`, of questions and answers together.
          *
@@ -5098,6 +5343,11 @@ export interface components {
             next: string | null;
             results: components["schemas"]["ApprovalRow"][];
         };
+        PageOfBoardRow: {
+            /** @default null */
+            next: string | null;
+            results: components["schemas"]["BoardRow"][];
+        };
         PageOfBudgetRow: {
             /** @default null */
             next: string | null;
@@ -5257,6 +5507,11 @@ export interface components {
             /** @default null */
             next: string | null;
             results: components["schemas"]["SpecRow"][];
+        };
+        PageOfTaskResultDetailRow: {
+            /** @default null */
+            next: string | null;
+            results: components["schemas"]["TaskResultDetailRow"][];
         };
         PageOfToolRow: {
             /** @default null */
@@ -5495,6 +5750,34 @@ export interface components {
          * @enum {string}
          */
         PauseReason: "owner_left" | "agent_removed" | "budget_used_up";
+        /**
+         * @description What has made the plan of a board.
+         * @enum {string}
+         */
+        PlannedBy: "model" | "person" | "workflow" | "fork";
+        /**
+         * @description A task of a plan. `after`: the numbers (from 1) of the tasks of the plan that it follows. `max_attempts`: how often it
+         *     is tried. `join` says when it starts after these, and `on_failure` what follows if it fails for good.
+         */
+        PlannedTaskBodyRequest: {
+            /** @default [] */
+            after?: number[];
+            /** Format: uuid */
+            agent_id: string;
+            description: string;
+            /** @default [] */
+            file_ids?: string[];
+            /** @default all */
+            join?: components["schemas"]["JoinRuleRequest"];
+            /** @default 2 */
+            max_attempts?: number;
+            /** @default go_on */
+            on_failure?: components["schemas"]["FailureRuleRequest"];
+            /** @default {} */
+            parameters?: {
+                [key: string]: unknown;
+            };
+        };
         /**
          * @description Whether the calls of a tool are made at once, wait for the approval of a person, or are not possible.
          * @enum {string}
@@ -5839,7 +6122,7 @@ export interface components {
             /** @default null */
             started_at: string | null;
             /** @enum {string} */
-            state: "queued" | "running" | "waiting_approval" | "waiting_child" | "completed" | "failed" | "stopped";
+            state: "queued" | "running" | "waiting_approval" | "waiting_child" | "waiting_board" | "completed" | "failed" | "stopped";
             /** @default 0 */
             steps: number;
             /** @default false */
@@ -6379,7 +6662,7 @@ export interface components {
             run_id: string | null;
             seq: number;
             /** @enum {string} */
-            type: "MEMBER_JOINED" | "MEMBER_LEFT" | "LOCK_ACQUIRED" | "LOCK_RELEASED" | "DRAFT_STARTED" | "DRAFT_APPLIED" | "DRAFT_DISCARDED" | "DRAFT_MERGED" | "SPEC_SAVED" | "SUGGESTION_CREATED" | "SUGGESTION_ACCEPTED" | "SUGGESTION_REJECTED" | "SUGGESTION_WITHDRAWN" | "RUN_FAILED" | "RUN_STOPPED" | "AGENT_PUBLISHED" | "AGENT_TAKEN_DOWN" | "CONTEXT_STRATEGY_CHANGED" | "AGENT_WOKEN" | "WAKE_LIMIT_REACHED" | "MESSAGE_PINNED";
+            type: "MEMBER_JOINED" | "MEMBER_LEFT" | "LOCK_ACQUIRED" | "LOCK_RELEASED" | "DRAFT_STARTED" | "DRAFT_APPLIED" | "DRAFT_DISCARDED" | "DRAFT_MERGED" | "SPEC_SAVED" | "SUGGESTION_CREATED" | "SUGGESTION_ACCEPTED" | "SUGGESTION_REJECTED" | "SUGGESTION_WITHDRAWN" | "RUN_FAILED" | "RUN_STOPPED" | "AGENT_PUBLISHED" | "AGENT_TAKEN_DOWN" | "CONTEXT_STRATEGY_CHANGED" | "AGENT_WOKEN" | "WAKE_LIMIT_REACHED" | "MESSAGE_PINNED" | "TASKS_STARTED" | "TASKS_ENDED" | "TASKS_STOPPED" | "TASKS_PAUSED" | "TASKS_RESUMED";
             version: number;
         };
         /**
@@ -6399,6 +6682,8 @@ export interface components {
             authors: string[];
             /** @default null */
             before_id?: string | null;
+            /** @default null */
+            board_id?: string | null;
             /** @default null */
             budget?: components["schemas"]["BudgetRefusal"] | null;
             /** @default null */
@@ -6440,6 +6725,8 @@ export interface components {
             /** @default null */
             strategy?: ("truncate" | "summarise" | "retrieve") | null;
             /** @default null */
+            succeeded?: number | null;
+            /** @default null */
             suggestion_id?: string | null;
             /** @default  */
             summary: string;
@@ -6449,6 +6736,8 @@ export interface components {
             target_id?: string | null;
             /** @default  */
             target_name: string;
+            /** @default null */
+            tasks?: number | null;
             /** @default null */
             text?: string | null;
             /** @default [] */
@@ -6499,6 +6788,73 @@ export interface components {
             actor_id: string;
             is_new: boolean;
             name: string;
+        };
+        /**
+         * @description What an attempt at a task brought, with all its `data`: `{text, files, message_id}`. `description`: what the agent was
+         *     asked for. `reused_from`: the id of the result of an earlier board. `read_texts`: whose texts it may contain, besides those
+         *     of the person whom the board works for.
+         */
+        TaskResultDetailRow: {
+            /** Format: uuid */
+            agent_id: string;
+            agent_name: string;
+            attempt: number;
+            cost_micro: number;
+            /** Format: date-time */
+            created_at: string;
+            data: {
+                [key: string]: unknown;
+            } | null;
+            description: string;
+            error: string | null;
+            error_code: string | null;
+            execution_time: number;
+            /** Format: uuid */
+            id: string;
+            input_tokens: number;
+            is_late: boolean;
+            number: number;
+            output_tokens: number;
+            /** @enum {string} */
+            read_texts: "" | "others" | "outside";
+            reused_from: string | null;
+            run_id: string | null;
+            success: boolean;
+            /** Format: uuid */
+            task_id: string;
+        };
+        /**
+         * @description What an attempt at a task brought. `text`: the beginning of its data, and `is_cut` whether there is more; `files`: the
+         *     ids of the files that it wrote; `message_id`: the message with its whole text. `execution_time` is in seconds, `cost_micro`
+         *     in millionths of a dollar. `is_reused`: it was brought by an earlier board. `is_late`: it came after the task had ended,
+         *     and changed nothing.
+         */
+        TaskResultRow: {
+            attempt: number;
+            /** @default 0 */
+            cost_micro: number;
+            /** Format: date-time */
+            created_at: string;
+            /** @default null */
+            error: string | null;
+            /** @default null */
+            error_code: string | null;
+            execution_time: number;
+            /** @default [] */
+            files: string[];
+            /** @default false */
+            is_cut: boolean;
+            /** @default false */
+            is_late: boolean;
+            /** @default false */
+            is_reused: boolean;
+            /** @default null */
+            message_id: string | null;
+            /** @default null */
+            run_id: string | null;
+            success: boolean;
+            /** @default  */
+            text: string;
         };
         TextMessageRow: {
             author_id: string | null;
@@ -8691,6 +9047,60 @@ export interface operations {
             503: components["responses"]["Error503"];
         };
     };
+    read_board: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                board_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BoardDetailRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    list_board_results: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                board_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageOfTaskResultDetailRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
     delete_budget: {
         parameters: {
             query?: never;
@@ -9447,6 +9857,78 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MessageRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    list_boards: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageOfBoardRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    create_board: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewBoardBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BoardDetailRow"];
+                };
+            };
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BoardDetailRow"];
                 };
             };
             400: components["responses"]["Error400"];

@@ -1,0 +1,16 @@
+"""The app configuration. It registers the kinds of runs that do the tasks of boards."""
+
+from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
+
+
+class BoardsConfig(AppConfig):
+    name = "boards"
+    verbose_name = _("Boards")
+
+    def ready(self) -> None:
+        from boards.run_kinds import BOARD_ANSWER, BOARD_TASK
+        from runs.kinds import register_kind
+
+        for kind in (BOARD_TASK, BOARD_ANSWER):
+            register_kind(kind)
