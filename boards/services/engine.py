@@ -252,8 +252,10 @@ def _start_task(loaded: LoadedBoard, task: BoardTask, person: Actor) -> None:
         read_texts=read_texts,
         subject_id=task.id,
         key=f"{BOARD_TASK.name}:{task.id}:{attempt}",
+        is_dispatched=False,
     )
     loaded.new_rows.append(run)
+    loaded.started_runs.append(run)
     loaded.set_task(
         task,
         state=BoardTaskState.RUNNING,
