@@ -24,6 +24,7 @@ APP_LABELS = (
     "usage",
     "memory",
     "runs",
+    "boards",
     "schedules",
     "suggestions",
     "publishing",

@@ -64,7 +64,7 @@ def _find_states(
 ) -> dict[UUID, AgentState]:
     """Return the states of those of these agents that work or wait for people, in any chat of these workspaces: what a public
     agent does in other workspaces is their secret."""
-    states_of_runs = [SqlConstant(state) for state in ("running", "waiting_child", "waiting_approval")]
+    states_of_runs = [SqlConstant(state) for state in ("running", "waiting_child", "waiting_board", "waiting_approval")]
     in_state = {"runs__state__in": states_of_runs}
     busy = Actor.objects.filter(pk__in=agent_ids, runs__workspace__in=workspaces, **in_state)
     found = set(busy.values_list("pk", "runs__state"))

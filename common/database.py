@@ -1,4 +1,4 @@
-"""Classify errors of the database, and choose how it plans queries."""
+"""Classify errors of the database, choose how it plans queries, and let a purge delete what is only appended."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -51,3 +51,9 @@ def use_custom_plans() -> Iterator[None]:
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET LOCAL plan_cache_mode = force_custom_plan")
         yield
+
+
+def allow_purge() -> None:
+    """Let the current transaction delete rows that are only appended otherwise. The database refuses it in any other."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('atelier.purge', 'on', true)")

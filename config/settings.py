@@ -117,6 +117,7 @@ INSTALLED_APPS = [
     "usage",
     "memory",
     "runs",
+    "boards",
     "waking",
     "schedules",
     "worker",

@@ -20,6 +20,7 @@ API = (
     "usage",
     "memory",
     "runs",
+    "boards",
     "waking",
     "schedules",
     "suggestions",

@@ -458,6 +458,10 @@ class SystemPayload(Payload):
     agent_names: list[str] | None = None
     # A message that was pinned.
     message_id: UUID | None = None
+    # A board: its id, the number of its tasks, and of those that have succeeded. `code`: why it failed, or is paused.
+    board_id: UUID | None = None
+    tasks: int | None = None
+    succeeded: int | None = None
 
 
 class ComparisonSide(Payload):
@@ -635,6 +639,13 @@ SystemMessageType = Literal[
     "WAKE_LIMIT_REACHED",
     # A participant has pinned a message.
     "MESSAGE_PINNED",
+    # A person has started a board (which is shown at this message, unless it is in the reply of a supervisor), stopped, paused or
+    # resumed it; a board has ended.
+    "TASKS_STARTED",
+    "TASKS_ENDED",
+    "TASKS_STOPPED",
+    "TASKS_PAUSED",
+    "TASKS_RESUMED",
 ]
 
 PAYLOADS: dict[str, type[Payload]] = {

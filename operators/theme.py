@@ -81,6 +81,10 @@ NAVIGATION = [
             _build_entry(_("Uses of memories"), "manage_search", "memory_memoryuse"),
             _build_entry(_("Runs"), "bolt", "runs_run"),
             _build_entry(_("Steps"), "list", "runs_step"),
+            _build_entry(_("Boards"), "view_kanban", "boards_board"),
+            _build_entry(_("Tasks of boards"), "task", "boards_boardtask"),
+            _build_entry(_("Edges of boards"), "arrow_right_alt", "boards_taskedge"),
+            _build_entry(_("Results of tasks"), "task_alt", "boards_taskresult"),
         ],
     },
     {

@@ -19,6 +19,7 @@ STATE_COLOURS = {
     "running": "primary",
     "waiting_approval": "warning",
     "waiting_child": "info",
+    "waiting_board": "info",
     "completed": "success",
     "failed": "danger",
     "stopped": "default",

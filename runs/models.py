@@ -29,6 +29,7 @@ class RunState(models.TextChoices):
     RUNNING = "running", _("Running")
     WAITING_APPROVAL = "waiting_approval", _("Waiting for approval")
     WAITING_CHILD = "waiting_child", _("Waiting for a sub-agent")
+    WAITING_BOARD = "waiting_board", _("Waiting for its board")
     COMPLETED = "completed", _("Done")
     FAILED = "failed", _("Failed")
     STOPPED = "stopped", _("Stopped")
@@ -36,7 +37,13 @@ class RunState(models.TextChoices):
 
 ISOLATE_AFTER = 2
 """Crashes after which a run is executed in a process of its own."""
-NOT_ENDED = (RunState.QUEUED, RunState.RUNNING, RunState.WAITING_APPROVAL, RunState.WAITING_CHILD)  # not final
+NOT_ENDED = (  # not final
+    RunState.QUEUED,
+    RunState.RUNNING,
+    RunState.WAITING_APPROVAL,
+    RunState.WAITING_CHILD,
+    RunState.WAITING_BOARD,
+)
 
 
 class RunOrigin(models.TextChoices):
@@ -92,6 +99,10 @@ class Run(Identified, VersionedRow):
     ignores_conflicts = True
     # Of a new run: the message that is inserted with it, and that gets its `seq` only then (`assign_version`).
     trigger: Message | None = None
+    # Of a run that is just ending, for the listeners of `runs_ended`: the message that is its answer, and whether its model has
+    # read texts from outside besides those of the chat. Null: that is not known.
+    answer_message: Message | None = None
+    has_outside_texts: bool | None = None
 
     workspace = models.ForeignKey(Workspace, verbose_name=_("workspace"), on_delete=models.CASCADE, related_name="runs")
     chat = models.ForeignKey(
@@ -210,11 +221,15 @@ class Run(Identified, VersionedRow):
             models.UniqueConstraint(
                 fields=["parent", "call_id"], condition=Q(parent__isnull=False), name="one_child_per_call"
             ),
+            # A task is given again with another key, such as that of its next attempt.
+            models.UniqueConstraint(
+                fields=["concurrency_key"], condition=Q(origin="task"), name="one_run_per_key_of_task"
+            ),
         ]
         indexes = [
             models.Index(
                 fields=["state", "lease_until"],
-                condition=Q(state__in=["queued", "running", "waiting_child", "waiting_approval"]),
+                condition=Q(state__in=["queued", "running", "waiting_child", "waiting_approval", "waiting_board"]),
                 name="runs_alive",
             ),
             models.Index(fields=["chat", "-created_at"], name="runs_of_chat"),

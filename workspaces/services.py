@@ -13,6 +13,7 @@ from django.db.models import Q
 from django.utils.translation import gettext
 
 from common.clock import now
+from common.database import allow_purge
 from common.errors import Code, Conflict, Invalid, NotFound
 from common.handles import check_handle, find_free_handle
 from common.model_settings import assign_model_settings
@@ -259,6 +260,7 @@ def purge_workspace(workspace_id: UUID) -> bool:
     workspace = due.filter(pk=workspace_id).first()
     if workspace is None:
         return False
+    allow_purge()
     for rows in collect_rows_to_purge.call(workspace):
         ids = list(rows.values_list("pk", flat=True)[:PURGE_BATCH])
         if ids:

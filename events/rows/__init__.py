@@ -23,6 +23,21 @@ from events.rows.agents import (
 )
 from events.rows.approvals import ApprovalRow
 from events.rows.avatars import AutomaticAvatar, Avatar, EmojiAvatar, LetterAvatar, NewAvatar, dump_avatar
+from events.rows.boards import (
+    BoardDetailRow,
+    BoardEstimateRow,
+    BoardPause,
+    BoardReason,
+    BoardRow,
+    BoardState,
+    BoardTaskRow,
+    BoardTaskState,
+    FailureRule,
+    JoinRule,
+    PlannedBy,
+    TaskResultDetailRow,
+    TaskResultRow,
+)
 from events.rows.chats import (
     ChatActivityRow,
     ChatRow,
@@ -141,6 +156,19 @@ from events.rows.usage import (
 from events.rows.webhooks import DeliveryRow, DeliveryState, WakeCause, WakeRow, WebhookRow
 
 __all__ = [
+    "BoardDetailRow",
+    "BoardEstimateRow",
+    "BoardPause",
+    "BoardReason",
+    "BoardRow",
+    "BoardState",
+    "BoardTaskRow",
+    "BoardTaskState",
+    "FailureRule",
+    "JoinRule",
+    "PlannedBy",
+    "TaskResultDetailRow",
+    "TaskResultRow",
     "ContextSettingsRow",
     "EmbeddingModelRow",
     "EndedCorrectionRow",

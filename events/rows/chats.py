@@ -139,7 +139,9 @@ class RunRow(RowOfChat):
     kind: Literal["run"] = "run"
     chat_id: UUID
     agent_id: UUID
-    state: Literal["queued", "running", "waiting_approval", "waiting_child", "completed", "failed", "stopped"]
+    state: Literal[
+        "queued", "running", "waiting_approval", "waiting_child", "waiting_board", "completed", "failed", "stopped"
+    ]
     attempt: int
     trigger_id: UUID | None = None
     parent_id: UUID | None = None

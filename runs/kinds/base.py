@@ -27,6 +27,7 @@ from common.ids import new_id
 from common.prepared_query import PreparedQuery
 from common.writing import RowUpdate, WriteBatch
 from context.transcript import Transcript
+from events.rows import TextsOfOthers
 from llm.messages import ToolCall
 from llm.protocol import LLMError
 from llm.sent_requests import Section
@@ -83,6 +84,8 @@ class PreparedRun:
     """The most tokens, by an estimate, of the conversation without the system text; null: no turn is left out."""
     file_ids: tuple[UUID, ...] = ()
     """The files that a sub-agent may read."""
+    given_texts: TextsOfOthers | None = None
+    """Of a run that reads nothing of its chat: whose texts it was given, besides those of its person; null: that is not known."""
     sections: tuple[Section, ...] = ()
     """The parts of the system text, in their order."""
     form: AnswerForm | None = None
@@ -125,8 +128,8 @@ class RunKind(ABC):
     retry_refusal: "ClassVar[StrOrPromise | None]" = None
     """Why a run of this kind cannot be retried, for the person who tries to; null: it can."""
     is_participant: ClassVar[bool] = False
-    """Whether its agent takes part in the conversation of its chat: the run moves the agent's read cursor, ends the queued runs of
-    messages that it has read, mentions participants, wakes agents, and is part of the agent's history."""
+    """Whether its agent takes part in the conversation of its chat: the run moves the agent's read cursor, ends the queued
+    runs of messages that it has read, mentions participants, wakes agents, and is part of the agent's history."""
     can_read_chat: ClassVar[bool] = False
     """Whether its tools may read its chat."""
     keeps_requests: ClassVar[bool] = False
@@ -173,7 +176,8 @@ class RunKind(ABC):
 
     @abstractmethod
     def lock_attempt(self, claimed: ClaimedRun, *, at_end: bool = False) -> RowUpdate[Run]:
-        """Lock the chat, if the run has one; return the run's update. Raises `LeaseLost` and, unless `at_end`, `RunNotAllowed`."""
+        """Lock the chat, if the run has one; return the run's update. Raises `LeaseLost` and, unless `at_end`,
+        `RunNotAllowed`."""
 
     @abstractmethod
     def save(self, update: RowUpdate[Run], changes: Sequence[RowChange] = ()) -> None:
@@ -188,8 +192,8 @@ class RunKind(ABC):
         *,
         claimed: ClaimedRun | None,
     ) -> None:
-        """End the run without an answer, so that its chat or its listeners are notified, after the changes of the chat. `claimed`:
-        null if the run ends without its worker."""
+        """End the run without an answer, so that its chat or its listeners are notified, after the changes of the chat.
+        `claimed`: null if the run ends without its worker."""
 
     def build_partial_messages(
         self, claimed: ClaimedRun, run: Run, partial: PartialMessage, model: ResolvedModel
@@ -252,6 +256,7 @@ class RunKind(ABC):
         if not is_waiting:
             self.close(update, end, rows, claimed=claimed)
         elif end.how == "waiting_child":
+            run.has_outside_texts = claimed.has_outside_texts
             self.save(update, [*rows, *start_waits(update, end.waits)])
         else:
             asked = ask_for_approvals(run.get_chat(), run.agent, claimed.row.on_behalf_of, run.id, end.requests)
@@ -342,8 +347,8 @@ def build_changes_after_end(runs: Sequence[Run], *, has_answered: bool = False) 
     """Return the changes that follow from the end of these runs: those that queue their callers, and those of the listeners of
     `runs_ended`. It is called before the end is written. The chat of the runs is locked.
 
-    Errors of listeners are raised if the runs have answered: an answer is stored with all its effects, or not at all. Else they are
-    logged, so that the runs end anyway; the sweeper would start them again and again.
+    Errors of listeners are raised if the runs have answered: an answer is stored with all its effects, or not at all. Else
+    they are logged, so that the runs end anyway; the sweeper would start them again and again.
     """
     if not runs:
         return []

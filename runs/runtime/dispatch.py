@@ -59,7 +59,7 @@ def dispatch_run(run: Run) -> None:
 
 
 def dispatch_siblings(runs: Sequence[Run]) -> None:
-    """Send the new runs of one caller on commit, so that a worker claims them together."""
+    """Send the new runs of one caller or board on commit, so that a worker claims them together."""
     if runs:
         transaction.on_commit(lambda: send_siblings([run.id for run in runs if run.is_stored]), robust=True)
 

@@ -19,7 +19,7 @@ def find_agent_states(keys: Iterable[AgentKey]) -> dict[AgentKey, AgentState]:
     """Return the states of these agents, by one query. An agent that works in one chat and waits in another is working."""
     keys = set(keys)
     states: dict[AgentKey, AgentState] = dict.fromkeys(keys, "idle")
-    busy = (RunState.RUNNING, RunState.WAITING_APPROVAL, RunState.WAITING_CHILD)
+    busy = (RunState.RUNNING, RunState.WAITING_APPROVAL, RunState.WAITING_CHILD, RunState.WAITING_BOARD)
     shown = Run.objects.filter(
         agent_id__in={agent_id for _, agent_id in keys}, state__in=[SqlConstant(state) for state in busy]
     )

@@ -37,8 +37,8 @@ from workspaces.models import Workspace
 
 @transaction.atomic
 def stop_run(actor: Actor, run_id: UUID, *, as_operator: bool = False) -> Run:
-    """Stop a run and the other active runs of its tree in its chat; of a sub-agent, only itself and the sub-agents below it. A run
-    that no worker executes ends at once; else its worker ends it, and keeps what was streamed so far (RUN16).
+    """Stop a run and the other active runs of its tree in its chat; of a sub-agent, only itself and the sub-agents below it. A
+    run that no worker executes ends at once; else its worker ends it, and keeps what was streamed so far (RUN16).
 
     The person whom the run works for, the person who triggered it and editors may do so. `as_operator`: the actor is an
     operator, who needs no rights in the chat and may stop jobs, too. Raises `NotFound`, `Forbidden`, `Conflict` (`run_ended`).
@@ -48,7 +48,7 @@ def stop_run(actor: Actor, run_id: UUID, *, as_operator: bool = False) -> Run:
         raise Conflict(gettext("This run is over."), code=Code.RUN_ENDED)
     if isinstance(get_kind(run), Job):
         stop_job(actor, run.id)
-    elif changes := _build_stop_changes(list_runs_to_stop(run), by=actor):
+    elif changes := build_stop_changes(list_runs_to_stop(run), by=actor):
         chats.save_changes(run.get_chat_id(), changes)
     audit.record(actor, "run.stopped", workspace_id=run.workspace_id, object_id=run.id)
     run.refresh_from_db()
@@ -113,7 +113,7 @@ def _get_locked_run(
     return run
 
 
-def _build_stop_changes(runs: Sequence[Run], *, by: Actor | None = None) -> list[chats.RowChange]:
+def build_stop_changes(runs: Sequence[Run], *, by: Actor | None = None) -> list[chats.RowChange]:
     """Return the changes that stop runs of a locked chat. The workers that execute them are asked to stop."""
     changes: list[chats.RowChange] = []
     for run in runs:
@@ -125,7 +125,7 @@ def _build_stop_changes(runs: Sequence[Run], *, by: Actor | None = None) -> list
                 )
             continue
         dispatch_next_run(run.concurrency_key)
-        if run.state in (RunState.WAITING_APPROVAL, RunState.WAITING_CHILD):
+        if run.state in (RunState.WAITING_APPROVAL, RunState.WAITING_CHILD, RunState.WAITING_BOARD):
             publish_agent_states([run])
         update = build_run_update(run, state=run.state)
         changes += build_closing_changes(update, LoopEnded("stopped"), claimed=None, by=by)
@@ -137,7 +137,12 @@ def end_runs_of_leaver(chat: Chat, actor: Actor, remover: Actor) -> list[chats.R
     work for the person who leaves and wait for an approval fail (`rights_lost`). A listener of `actor_left`."""
     runs = Run.objects.filter(chat=chat).select_related("agent").order_by("pk")
     changes = build_changes_that_stop_agent(chat, actor)
-    waiting = list(runs.filter(on_behalf_of=actor, state=RunState.WAITING_APPROVAL).exclude(agent=actor))
+    # Those of tasks that the actor has given are stopped above.
+    waiting = list(
+        runs.filter(on_behalf_of=actor, state=RunState.WAITING_APPROVAL).exclude(
+            Q(agent=actor) | Q(path__contains=[actor.id])
+        )
+    )
     for run in waiting:
         publish_agent_states([run])
         end = LoopEnded("failed", "rights_lost", "The person it worked for has left this chat.")
@@ -148,7 +153,7 @@ def end_runs_of_leaver(chat: Chat, actor: Actor, remover: Actor) -> list[chats.R
 def build_changes_that_stop_agent(chat: Chat, agent: Actor) -> list[chats.RowChange]:
     """Return the changes that stop the active runs of an agent in a locked chat, and those of its sub-agents."""
     runs = list_runs_of_agent(agent.id).filter(chat=chat, state__in=NOT_ENDED)
-    return _build_stop_changes(list(runs.select_related("agent").order_by("pk")))
+    return build_stop_changes(list(runs.select_related("agent").order_by("pk")))
 
 
 def list_runs_of_agent(agent_id: UUID) -> QuerySet[Run]:

@@ -23,6 +23,7 @@ from tests.api.test_rights import PROJECT_MODELS
 from tests.factories.actors import EmailChangeFactory
 from tests.factories.agents import DraftFactory, DraftSnapshotFactory, LockWaiterFactory
 from tests.factories.approvals import ApprovalFactory
+from tests.factories.boards import BoardFactory, BoardTaskFactory, TaskEdgeFactory, TaskResultFactory
 from tests.factories.context import AgentContextFactory, HistorySummaryFactory, SummaryCorrectionFactory
 from tests.factories.embeddings import EmbeddedChatFactory, EmbeddingModelFactory, MessageEmbeddingFactory
 from tests.factories.files import FileFactory
@@ -165,6 +166,10 @@ def _create_row_in_each_table(team: Team, number: int) -> None:
     _create_runs(agent, chat, message, number)
     schedule = ScheduleFactory.create(chat=chat, agent=agent, owner=person, name=name[:80])
     ScheduledTimeFactory.create(schedule=schedule)
+    board = BoardFactory.create(chat=chat, on_behalf_of=person, user_input=name)
+    task = BoardTaskFactory.create(board=board, agent=agent, description=name)
+    TaskEdgeFactory.create(source=task, target=BoardTaskFactory.create(board=board, agent=agent, number=2))
+    TaskResultFactory.create(task=task, data={"text": name})
     make_delivery(make_webhook(agent, f"https://bot.example.com/{number}?name={name}"), error=name)
     AgentWake.objects.create(agent=agent, chat=chat, message_id=message.id, why="mention")
     grant_right(person, "invite_workspace", workspace)

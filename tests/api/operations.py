@@ -17,6 +17,8 @@ from actors import services as actors
 from agents.models import Draft
 from agents.services import drafts
 from agents.specs.content import SpecContent
+from approvals.models import Approval
+from boards.models import Board, BoardTask
 from chats import services as chats
 from chats.models import Message
 from common.clock import now
@@ -31,6 +33,7 @@ from suggestions.models import Merge, Suggestion
 from tests.api.client import Upload
 from tests.factories.actors import PASSWORD
 from tests.factories.approvals import ApprovalFactory
+from tests.factories.boards import BoardFactory, BoardTaskFactory, TaskResultFactory
 from tests.factories.context import HistorySummaryFactory, SummaryCorrectionFactory
 from tests.factories.files import CONTENT, FileFactory
 from tests.factories.memory import HistoryEntryFactory, MemoryClearingFactory, MemoryUseFactory, NoteFactory
@@ -110,6 +113,7 @@ def make_things(team: Team) -> Things:
         "file_id": FileFactory.create(chat=team.chat, uploaded_by=team.bob).id,
         **_make_mcp_server(team),
         **_make_http_server(team),
+        "board_id": _make_board(team),
         "schedule_id": ScheduleFactory.create(chat=team.chat, agent=team.robin, owner=team.alice).id,
         "suggestion_id": suggestion.id,
         "merge_id": make_merge(team, suggestion).id,
@@ -127,6 +131,40 @@ def _make_summary(team: Team, seq: int) -> Things:
     HistorySummaryFactory.create(chat=team.chat, from_seq=seq, through_seq=seq, sentences=[sentence])
     correction = SummaryCorrectionFactory.create(chat=team.chat, person=team.alice, seqs=[seq])
     return {"sentence_id": sentence["id"], "correction_id": correction.id}
+
+
+def _change_board(**columns: Any) -> Callable[[Team, Things, str], None]:
+    """Return a preparation that sets the board to this state."""
+
+    def change(team: Team, things: Things, who: str) -> None:
+        Board.objects.filter(pk=things["board_id"]).update(**columns)
+
+    return change
+
+
+def _fail_task(team: Team, things: Things, who: str) -> None:
+    """Let the task of the board fail while the board works on another."""
+    _change_board(state="executing", max_at_once=1)(team, things, who)
+    board = Board.objects.get(pk=things["board_id"])
+    board.tasks.update(state="failed", attempt=1, ended_at=now())
+    if board.tasks.count() == 1:
+        BoardTaskFactory.create(board=board, agent=team.robin, number=2, state="ready")
+
+
+def _ask_in_task(team: Team, things: Things, who: str) -> None:
+    """Let the task of the board wait for the decision about the approval."""
+    run_id = Approval.objects.get(pk=things["approval_id"]).run_id
+    run = Run.objects.filter(pk=run_id).first() or RunFactory.create(
+        id=run_id, chat=team.chat, agent=team.robin, kind="board_task", input={}, state="waiting_approval"
+    )
+    BoardTask.objects.filter(board=things["board_id"]).update(run=run)
+
+
+def _make_board(team: Team) -> UUID:
+    """Create a board of Alice with a task that has brought a result. Return its id."""
+    board = BoardFactory.create(chat=team.chat, on_behalf_of=team.alice)
+    TaskResultFactory.create(task=BoardTaskFactory.create(board=board, agent=team.robin))
+    return board.pk
 
 
 def _make_memory(team: Team, run_id: UUID) -> Things:
@@ -630,6 +668,45 @@ OPERATIONS: dict[str, Operation] = {
     "list_pins": Operation("GET", "chats/{chat_id}/pins", MEMBERS),
     "preview_wakes": Operation("POST", "chats/{chat_id}/wakes", MEMBERS, lambda t: {"text": "hi"}),
     "wake_agent": Operation("POST", "chats/{chat_id}/agents/{agent_id}/wake", MEMBERS, lambda t: {"id": str(new_id())}),
+    "list_boards": Operation("GET", "chats/{chat_id}/boards", MEMBERS),
+    "create_board": Operation(
+        "POST",
+        "chats/{chat_id}/boards",
+        MEMBERS,
+        lambda t: {
+            "id": str(new_id()),
+            "user_input": "Kyoto",
+            "tasks": [{"agent_id": t["agent_id"], "description": "Find dry days"}],
+        },
+    ),
+    "estimate_board": Operation(
+        "POST", "chats/{chat_id}/boards/estimate", MEMBERS, lambda t: {"agent_ids": [t["agent_id"]]}
+    ),
+    "read_board": Operation("GET", "boards/{board_id}", MEMBERS),
+    "list_board_results": Operation("GET", "boards/{board_id}/results", MEMBERS),
+    # The board is Alice's.
+    "start_board": Operation("POST", "boards/{board_id}/start", EDITORS),
+    "stop_board": Operation("POST", "boards/{board_id}/stop", EDITORS),
+    "pause_board": Operation("POST", "boards/{board_id}/pause", EDITORS),
+    "resume_board": Operation("POST", "boards/{board_id}/resume", EDITORS, lambda t: {"limit_micro": 1_000_000}),
+    "answer_board": Operation(
+        "POST", "boards/{board_id}/answer", EDITORS, prepare=_change_board(state="executing", started_at=now())
+    ),
+    "retry_board_task": Operation("POST", "boards/{board_id}/tasks/1/retry", EDITORS, prepare=_fail_task),
+    "decide_equal_calls": Operation(
+        "POST",
+        "boards/{board_id}/approvals/{approval_id}/decide",
+        EDITORS,
+        lambda t: {"decision": "refused"},
+        prepare=_ask_in_task,
+    ),
+    "fork_board": Operation(
+        "POST",
+        "boards/{board_id}/fork",
+        EDITORS,
+        lambda t: {"id": str(new_id()), "number": 1},
+        prepare=_change_board(state="failed", reason_code="stopped", ended_at=now()),
+    ),
     "list_schedules": Operation("GET", "agents/{agent_id}/schedules", MEMBERS),
     "create_schedule": Operation(
         "POST",

@@ -8,6 +8,7 @@ from actors import services as actors
 from agents.services import drafts, specs
 from agents.services.shipped import create_shipped_sub_agents
 from agents.specs.content import SpecContent
+from boards.models import Board
 from chats import services as chats
 from chats.models import Chat
 from events.rows import ListingCategory, SpecOrigin
@@ -17,6 +18,7 @@ from tests.api.fixtures import make_team_with_things
 from tests.api.operations import OPERATIONS, make_merge, make_suggestion
 from tests.api.test_rights import client_for, send_operation
 from tests.factories.agents import DraftSnapshotFactory
+from tests.factories.boards import BoardFactory, BoardTaskFactory, TaskResultFactory
 from tests.factories.memory import HistoryEntryFactory, NoteFactory, NoteRevisionFactory
 from tests.factories.runs import RunFactory
 from tests.people import Team, make_agent, make_person
@@ -24,6 +26,7 @@ from tests.saved_rows import SavedRows
 from workspaces import services as workspaces
 
 LISTS = [name for name in OPERATIONS if name.startswith("list_")] + [
+    "read_board",
     "read_me",
     "read_changes",
     "read_chat",
@@ -70,6 +73,10 @@ def grow(team: Team, count: int) -> None:
             revision=Note.objects.count(),
         )
         HistoryEntryFactory.create(chat=note.chat, agent=team.robin)
+        board = Board.objects.filter(chat=team.chat).earliest("pk")
+        BoardFactory.create(chat=team.chat, on_behalf_of=person, ended=True)
+        task_number = board.tasks.count() + 1
+        TaskResultFactory.create(task=BoardTaskFactory.create(board=board, agent=agent, number=task_number))
         RunFactory.create(chat=team.chat, agent=team.robin, spec=team.robin.current_spec, state="completed")
         specs.write_spec(
             team.robin, SpecContent(), author=team.alice, origin=SpecOrigin.DRAFT, number=100 + team.robin.specs.count()

@@ -230,7 +230,7 @@ def is_in_chat(name: str) -> bool:
     path = OPERATIONS[name].path
     return name in THROUGH_A_CHAT or any(
         f"{{{key}}}" in path
-        for key in ("chat_id", "run_id", "link_id", "file_id", "approval_id", "note_id", "schedule_id")
+        for key in ("chat_id", "run_id", "link_id", "file_id", "approval_id", "note_id", "schedule_id", "board_id")
     )
 
 
@@ -263,7 +263,7 @@ GRANTS: dict[str, set[str]] = {
         "delete_embedding_model",
     },
     "create_agent_workspace": {"create_agent", "import_agent", "create_team"},
-    "stop_run_chat": set(),  # the run of the table works for Bob himself
+    "stop_run_chat": {"stop_board", "pause_board"},  # the run of the table works for Bob himself
     "edit_draft_actor": set(),  # suggesters may anyway
     "save_agent_actor": {"save_draft", "restore_version"},
     "review_agent_actor": {
@@ -349,6 +349,11 @@ FOREIGN = {
     ("import_operations", "job_id"): ("job_id", 404),
     ("try_public_agent", "workspace_id"): ("workspace_id", 404),
     ("move_agent", "parent_id"): ("agent_id", 404),
+    ("create_board", "aggregator_id"): ("agent_id", 400),
+    # In `tasks`: here they are unknown fields (`tests/boards/test_plans.py`).
+    ("create_board", "agent_id"): ("agent_id", 400),
+    ("create_board", "file_ids"): ("file_id", 400),
+    ("estimate_board", "agent_ids"): ("agent_id", 200),
     ("mark_notifications_read", "ids"): ("notification_id", 200),
     ("mark_notifications_read", "up_to"): ("notification_id", 200),
 }

@@ -93,6 +93,7 @@ FOR_UNIQUENESS = {
     "one_active_run_per_concurrency_key",
     "one_open_report_per_person_and_agent",
     "one_queued_run_per_key_and_chat",
+    "one_run_per_key_of_task",
     "one_run_per_concurrency_key_and_trigger",
     "one_summary_written_per_chat",
 }

@@ -14,7 +14,15 @@ from events.rows.kinds import build_any_row_adapter, list_row_kinds, register, r
 def test_each_model_of_rows_of_a_chat_is_one_registered_kind():
     models = [model for model in apps.get_models() if issubclass(model, VersionedRow)]
     assert sorted(kind.model.__name__ for kind in list_row_kinds()) == sorted(model.__name__ for model in models)
-    assert [kind.name for kind in list_row_kinds()] == ["chat", "participant", "draft", "run", "message"]
+    assert [kind.name for kind in list_row_kinds()] == [
+        "chat",
+        "participant",
+        "draft",
+        "run",
+        "board",
+        "board_task",
+        "message",
+    ]
 
 
 def test_the_union_has_the_rows_of_each_kind_by_the_name_of_the_kind():

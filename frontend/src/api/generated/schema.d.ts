@@ -569,6 +569,176 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/boards/{board_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a board with its tasks */
+        get: operations["read_board"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/boards/{board_id}/answer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Have a board answered with what there is */
+        post: operations["answer_board"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/boards/{board_id}/approvals/{approval_id}/decide": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Decide about equal calls in the tasks of a board together */
+        post: operations["decide_equal_calls"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/boards/{board_id}/fork": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Run an ended board again from one of its tasks */
+        post: operations["fork_board"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/boards/{board_id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Start nothing more of a board until it is resumed */
+        post: operations["pause_board"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/boards/{board_id}/results": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the results of a board's tasks, of all attempts */
+        get: operations["list_board_results"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/boards/{board_id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let a paused board go on, or let it cost more */
+        post: operations["resume_board"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/boards/{board_id}/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Start a planned board */
+        post: operations["start_board"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/boards/{board_id}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Stop a board with all its runs */
+        post: operations["stop_board"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/boards/{board_id}/tasks/{number}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Try a failed task of a board again */
+        post: operations["retry_board_task"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/budgets/{budget_id}": {
         parameters: {
             query?: never;
@@ -867,6 +1037,41 @@ export interface paths {
         get?: never;
         put?: never;
         post: operations["wake_agent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/chats/{chat_id}/boards": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the boards of a chat, the newest first */
+        get: operations["list_boards"];
+        put?: never;
+        /** Create a board from a plan by hand */
+        post: operations["create_board"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/chats/{chat_id}/boards/estimate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Estimate what a plan may cost */
+        post: operations["estimate_board"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2088,22 +2293,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/team-templates": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get: operations["list_team_templates"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/tool-servers/{server_id}": {
         parameters: {
             query?: never;
@@ -2713,22 +2902,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/workspaces/{workspace_id}/teams": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post: operations["create_team"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/workspaces/{workspace_id}/tool-jobs/{job_id}": {
         parameters: {
             query?: never;
@@ -2938,7 +3111,7 @@ export interface components {
             description: string;
             greeting: string;
             /** @enum {string} */
-            key: "scribe" | "translator" | "reviewer" | "research_lead" | "weather" | "finance" | "travel" | "general" | "blank";
+            key: "scribe" | "translator" | "reviewer" | "research_lead" | "blank";
             name: string;
             prompt: string;
             tools: string[];
@@ -2951,7 +3124,7 @@ export interface components {
             /** @default full */
             scope?: components["schemas"]["TokenScopeRequest"];
         };
-        AnyRow: components["schemas"]["ChatRow"] | components["schemas"]["ParticipantRow"] | components["schemas"]["DraftRow"] | components["schemas"]["RunRow"] | components["schemas"]["MessageRow"];
+        AnyRow: components["schemas"]["ChatRow"] | components["schemas"]["ParticipantRow"] | components["schemas"]["DraftRow"] | components["schemas"]["RunRow"] | components["schemas"]["BoardRow"] | components["schemas"]["BoardTaskRow"] | components["schemas"]["MessageRow"];
         /** @description An API token of the reader, or of an agent. Its text is returned once, when it is created; `prefix` is its beginning. */
         ApiTokenRow: {
             /** Format: date-time */
@@ -3133,6 +3306,161 @@ export interface components {
             /** @constant */
             kind: "automatic";
         };
+        /** @description A board with its tasks, in the order of their numbers. */
+        BoardDetailRow: {
+            board: components["schemas"]["BoardRow"];
+            tasks: components["schemas"]["BoardTaskRow"][];
+        };
+        /**
+         * @description What a plan may cost, in millionths of a dollar: the sum of the medians of the last results of its agents. Null if there
+         *     are too few of one agent.
+         */
+        BoardEstimateRow: {
+            estimate_micro: number | null;
+        };
+        /**
+         * @description Why a board is paused: a person has paused it, it may not cost more, or its estimate is above the amount from which a
+         *     person is asked first.
+         * @enum {string}
+         */
+        BoardPause: "person" | "budget" | "estimate";
+        /**
+         * @description Why a board has failed.
+         * @enum {string}
+         */
+        BoardReason: "plan_invalid" | "stopped" | "no_results" | "task_failed" | "answer_failed";
+        /**
+         * @description A board: the tasks of one plan, which are rows of their own.
+         *
+         *     A board of a supervisor is shown in the reply of its `supervisor_run_id`, at the call `call_id`; any other at the message
+         *     `message_id`, which is null before its start. `aggregator_id`: the agent that puts the answer together, in `answer_run_id`;
+         *     null if none is needed: then `final_response` is the result of the only task. `on_behalf_of`: the person whom its runs work
+         *     for; `started_by`: who has started it. Both may control it, and so may editors. Amounts are in millionths of a dollar;
+         *     `cost_micro`: of its tasks and its answer so far. `estimate_micro` is null if too little is known. `forked_from` is the
+         *     board that it repeats from the task `forked_at` on.
+         */
+        BoardRow: {
+            /** @default null */
+            aggregator_id: string | null;
+            /** @default null */
+            answer_run_id: string | null;
+            /** @default null */
+            call_id: string | null;
+            /** Format: uuid */
+            chat_id: string;
+            cost_micro: number;
+            /** Format: date-time */
+            created_at: string;
+            /** @default null */
+            ended_at: string | null;
+            /** @default null */
+            error: string | null;
+            /** @default null */
+            estimate_micro: number | null;
+            /** @default null */
+            final_response: string | null;
+            /** @default null */
+            forked_at: number | null;
+            /** @default null */
+            forked_from: string | null;
+            /** Format: uuid */
+            id: string;
+            /**
+             * @default board
+             * @constant
+             */
+            kind: "board";
+            /** @default null */
+            limit_micro: number | null;
+            max_at_once: number;
+            /** @default null */
+            message_id: string | null;
+            /** @default null */
+            on_behalf_of: string | null;
+            /** @default null */
+            pause_reason: components["schemas"]["BoardPause"] | null;
+            /** @default null */
+            paused_at: string | null;
+            /** @default null */
+            paused_by: string | null;
+            planned_by: components["schemas"]["PlannedBy"];
+            /** @default null */
+            reason_code: components["schemas"]["BoardReason"] | null;
+            reasoning: string;
+            requires_aggregation: boolean;
+            /** @default null */
+            started_at: string | null;
+            /** @default null */
+            started_by: string | null;
+            state: components["schemas"]["BoardState"];
+            /** @default null */
+            stopped_by: string | null;
+            /** @default null */
+            supervisor_run_id: string | null;
+            task_count: number;
+            user_input: string;
+            version: number;
+        };
+        /**
+         * @description The state of a board. The last two are final. A board that is paused or that is stopping stays in its state.
+         * @enum {string}
+         */
+        BoardState: "init" | "decomposed" | "executing" | "aggregating" | "completed" | "failed";
+        /**
+         * @description A task of a board. `number` is its address, from 1; `after` has the numbers of the tasks that it follows. `attempt` and
+         *     `run_id` are those of its last run; the messages of the run have the id of the task as their `metadata.call_id`.
+         *     `replaced_description`: what the board that this one repeats had there. `results`: of all attempts, the oldest first.
+         *     `reason_code` says why it was skipped, failed or was cancelled. `cost_micro`: of all its attempts.
+         */
+        BoardTaskRow: {
+            after: number[];
+            /** Format: uuid */
+            agent_id: string;
+            agent_name: string;
+            attempt: number;
+            /** Format: uuid */
+            board_id: string;
+            /** Format: uuid */
+            chat_id: string;
+            cost_micro: number;
+            /** Format: date-time */
+            created_at: string;
+            description: string;
+            /** @default null */
+            ended_at: string | null;
+            /** Format: uuid */
+            id: string;
+            join: components["schemas"]["JoinRule"];
+            /**
+             * @default board_task
+             * @constant
+             */
+            kind: "board_task";
+            max_attempts: number;
+            number: number;
+            on_failure: components["schemas"]["FailureRule"];
+            parameters: {
+                [key: string]: unknown;
+            };
+            /** @default null */
+            reason_code: string | null;
+            /** @default null */
+            replaced_description: string | null;
+            results: components["schemas"]["TaskResultRow"][];
+            /** @default null */
+            run_id: string | null;
+            /** @default null */
+            started_at: string | null;
+            state: components["schemas"]["BoardTaskState"];
+            version: number;
+        };
+        /**
+         * @description The state of a task of a board. The last four are final. `ready`: it waits for its turn. `cancelled`: the board has
+         *     ended, or was answered, before the task had ended. A task whose run waits for a person is running: the run says for whom it
+         *     waits.
+         * @enum {string}
+         */
+        BoardTaskState: "pending" | "ready" | "running" | "succeeded" | "failed" | "skipped" | "cancelled";
         /**
          * @description How long a budget lasts. A day and a month begin at midnight in the time zone of the workspace, those of an
          *     operator's budget in UTC.
@@ -3336,7 +3664,7 @@ export interface components {
          * @description The codes of all errors. The web app has a text for each in three languages.
          * @enum {string}
          */
-        Code: "not_found" | "forbidden" | "not_signed_in" | "invalid" | "too_large" | "unsupported" | "limit_reached" | "quota_reached" | "unavailable" | "internal" | "wrong_password" | "viewing" | "email_taken" | "email_unconfirmed" | "sign_up_closed" | "id_taken" | "link_dead" | "already_participant" | "direct_chat" | "too_many_pins" | "last_editor" | "handle_taken" | "draft_locked" | "draft_not_locked" | "not_requested" | "recipient_busy" | "draft_yours" | "other_draft_locked" | "stale_revision" | "stale_base" | "no_draft" | "not_applied" | "nothing_changed" | "comparison_ended" | "suggestion_closed" | "in_merge" | "merge_ended" | "suggestions_unused" | "file_unreadable" | "host_refused" | "model_unusable" | "llm_profile_unusable" | "budget_used_up" | "price_unknown" | "time_zone_changed" | "workspace_has_public_agents" | "run_ended" | "agent_refused" | "schedule_invalid" | "approval_decided" | "invalid_arguments" | "still_public" | "would_report_to_itself" | "agent_public" | "already_public" | "not_public" | "taken_down" | "name_taken" | "already_reported" | "own_agent";
+        Code: "not_found" | "forbidden" | "not_signed_in" | "invalid" | "too_large" | "unsupported" | "limit_reached" | "quota_reached" | "unavailable" | "internal" | "wrong_password" | "viewing" | "email_taken" | "email_unconfirmed" | "sign_up_closed" | "id_taken" | "link_dead" | "already_participant" | "direct_chat" | "too_many_pins" | "last_editor" | "handle_taken" | "draft_locked" | "draft_not_locked" | "not_requested" | "recipient_busy" | "draft_yours" | "other_draft_locked" | "stale_revision" | "stale_base" | "no_draft" | "not_applied" | "nothing_changed" | "comparison_ended" | "suggestion_closed" | "in_merge" | "merge_ended" | "suggestions_unused" | "file_unreadable" | "host_refused" | "model_unusable" | "llm_profile_unusable" | "budget_used_up" | "price_unknown" | "time_zone_changed" | "workspace_has_public_agents" | "run_ended" | "board_ended" | "agent_refused" | "schedule_invalid" | "approval_decided" | "invalid_arguments" | "still_public" | "would_report_to_itself" | "agent_public" | "already_public" | "not_public" | "taken_down" | "name_taken" | "already_reported" | "own_agent";
         /**
          * @description `id` is made by the client; repeating the request changes nothing. `revision`: the revision of the draft, which must be
          *     applied; null: compare the applied revision, even if the draft was edited since.
@@ -3525,6 +3853,13 @@ export interface components {
             choice?: number | null;
             /** @enum {string} */
             decision: "approved" | "approved_for_run" | "refused" | "answered";
+            /** @default  */
+            note?: string;
+        };
+        /** @description `note`: words for the agents. */
+        DecideEqualBodyRequest: {
+            /** @enum {string} */
+            decision: "approved" | "refused";
             /** @default  */
             note?: string;
         };
@@ -3912,6 +4247,20 @@ export interface components {
              */
             type: "error";
         };
+        /** @description The agents of the tasks of a plan, one for each task. */
+        EstimateBodyRequest: {
+            agent_ids: string[];
+        };
+        /**
+         * @description What follows when a task has failed for good: the others go on, or the board fails.
+         * @enum {string}
+         */
+        FailureRule: "go_on" | "stop";
+        /**
+         * @description What follows when a task has failed for good: the others go on, or the board fails.
+         * @enum {string}
+         */
+        FailureRuleRequest: "go_on" | "stop";
         /**
          * @description A changed field of a spec other than the prompt, by its path, for example `model`, `limits.max_steps` or `tools.<name>`.
          *     `before` is null for an added field, and `after` for a removed one.
@@ -4032,6 +4381,21 @@ export interface components {
         };
         ForgetNoteBodyRequest: {
             revision: number;
+        };
+        /**
+         * @description `id` of the new board is made by the client; repeating the request changes nothing. `number`: the task from which it is run
+         *     again.
+         */
+        ForkBodyRequest: {
+            /** @default null */
+            description?: string | null;
+            /** Format: uuid */
+            id: string;
+            number: number;
+            /** @default null */
+            parameters?: {
+                [key: string]: unknown;
+            } | null;
         };
         /** @description An argument as the form describes it. `target`: its name in the request, if it is another one. */
         FormArgumentRequest: {
@@ -4248,6 +4612,18 @@ export interface components {
             role: components["schemas"]["Role"];
             workspace_name: string;
         };
+        /**
+         * @description When a task starts that follows others, once all of these have ended: all that were done have succeeded, at least one
+         *     has, or however they ended. A task is skipped if its rule does not hold, or if all that it follows were skipped.
+         * @enum {string}
+         */
+        JoinRule: "all" | "any" | "settled";
+        /**
+         * @description When a task starts that follows others, once all of these have ended: all that were done have succeeded, at least one
+         *     has, or however they ended. A task is skipped if its rule does not hold, or if all that it follows were skipped.
+         * @enum {string}
+         */
+        JoinRuleRequest: "all" | "any" | "settled";
         /** @description The workspace and the chat that a link was accepted for. */
         JoinedRow: {
             /** Format: uuid */
@@ -4819,7 +5195,7 @@ export interface components {
              * @default blank
              * @enum {string}
              */
-            template?: "scribe" | "translator" | "reviewer" | "research_lead" | "weather" | "finance" | "travel" | "general" | "blank";
+            template?: "scribe" | "translator" | "reviewer" | "research_lead" | "blank";
             /** @default null */
             tools?: string[] | null;
         };
@@ -4852,6 +5228,29 @@ export interface components {
         NewAgentTokenRow: {
             text: string;
             token: components["schemas"]["ApiTokenRow"];
+        };
+        /**
+         * @description `id` is made by the client; repeating the request changes nothing. `user_input`: what the board is for. `aggregator_id`:
+         *     the agent that puts the answer together, by default that of the last task. `limit_micro`: what the board may cost, in
+         *     millionths of a dollar; at that it is paused. `start`: whether it starts at once.
+         */
+        NewBoardBodyRequest: {
+            /** @default null */
+            aggregator_id?: string | null;
+            /** Format: uuid */
+            id: string;
+            /** @default null */
+            limit_micro?: number | null;
+            /** @default 3 */
+            max_at_once?: number;
+            /** @default  */
+            reasoning?: string;
+            /** @default false */
+            requires_aggregation?: boolean;
+            /** @default true */
+            start?: boolean;
+            tasks: components["schemas"]["PlannedTaskBodyRequest"][];
+            user_input: string;
         };
         /**
          * @description `subject_id` null: the workspace, each person, each agent or each run. A budget has one limit: `limit_micro`, in millionths
@@ -4959,17 +5358,6 @@ export interface components {
             /** @default  */
             note?: string;
         };
-        NewTeamBodyRequest: {
-            /** @enum {string} */
-            template: "trip";
-        };
-        /** @description The agents of a new team, and the chat in which its lead has greeted the reader. */
-        NewTeamRow: {
-            /** Format: uuid */
-            chat_id: string;
-            lead: components["schemas"]["AgentRow"];
-            members: components["schemas"]["AgentRow"][];
-        };
         /** @description A new token. `text` is the secret for the `Authorization` header; it is not returned again. */
         NewTokenRow: {
             text: string;
@@ -5047,7 +5435,7 @@ export interface components {
          * @description What a person is notified of.
          * @enum {string}
          */
-        NotificationKind: "mention" | "chat_invitation" | "suggestion_created" | "suggestion_accepted" | "suggestion_rejected" | "suggestion_reopened" | "suggestion_unused" | "lock_lost" | "draft_requested" | "draft_handed_over" | "draft_unlocked" | "merge_done" | "merge_failed" | "approval_asked" | "model_changed" | "agent_published" | "agent_taken_down" | "budget_warning" | "tools_changed" | "webhook_disabled" | "schedule_paused" | "schedule_failed" | "run_failed" | "workspace_deleted";
+        NotificationKind: "mention" | "chat_invitation" | "suggestion_created" | "suggestion_accepted" | "suggestion_rejected" | "suggestion_reopened" | "suggestion_unused" | "lock_lost" | "draft_requested" | "draft_handed_over" | "draft_unlocked" | "merge_done" | "merge_failed" | "approval_asked" | "model_changed" | "agent_published" | "agent_taken_down" | "budget_warning" | "tools_changed" | "webhook_disabled" | "schedule_paused" | "schedule_failed" | "run_failed" | "board_ended" | "board_paused" | "board_waits" | "workspace_deleted";
         /** @description A notification of the reader. It stores the names at the time of the event; clients read the linked object. */
         NotificationRow: {
             actor_name: string;
@@ -5140,6 +5528,11 @@ export interface components {
             /** @default null */
             next: string | null;
             results: components["schemas"]["ApprovalRow"][];
+        };
+        PageOfBoardRow: {
+            /** @default null */
+            next: string | null;
+            results: components["schemas"]["BoardRow"][];
         };
         PageOfBudgetRow: {
             /** @default null */
@@ -5301,10 +5694,10 @@ export interface components {
             next: string | null;
             results: components["schemas"]["SpecRow"][];
         };
-        PageOfTeamTemplateRow: {
+        PageOfTaskResultDetailRow: {
             /** @default null */
             next: string | null;
-            results: components["schemas"]["TeamTemplateRow"][];
+            results: components["schemas"]["TaskResultDetailRow"][];
         };
         PageOfToolRow: {
             /** @default null */
@@ -5543,6 +5936,34 @@ export interface components {
          * @enum {string}
          */
         PauseReason: "owner_left" | "agent_removed" | "budget_used_up";
+        /**
+         * @description What has made the plan of a board.
+         * @enum {string}
+         */
+        PlannedBy: "model" | "person" | "workflow" | "fork";
+        /**
+         * @description A task of a plan. `after`: the numbers (from 1) of the tasks of the plan that it follows. `max_attempts`: how often it
+         *     is tried. `join` says when it starts after these, and `on_failure` what follows if it fails for good.
+         */
+        PlannedTaskBodyRequest: {
+            /** @default [] */
+            after?: number[];
+            /** Format: uuid */
+            agent_id: string;
+            description: string;
+            /** @default [] */
+            file_ids?: string[];
+            /** @default all */
+            join?: components["schemas"]["JoinRuleRequest"];
+            /** @default 2 */
+            max_attempts?: number;
+            /** @default go_on */
+            on_failure?: components["schemas"]["FailureRuleRequest"];
+            /** @default {} */
+            parameters?: {
+                [key: string]: unknown;
+            };
+        };
         /**
          * @description Whether the calls of a tool are made at once, wait for the approval of a person, or are not possible.
          * @enum {string}
@@ -5784,6 +6205,20 @@ export interface components {
             /** @default  */
             message?: string;
         };
+        /** @description `limit_micro`: what the board may cost in all from now on, in millionths of a dollar; null: as before. */
+        ResumeBodyRequest: {
+            /** @default null */
+            limit_micro?: number | null;
+        };
+        /** @description What is changed in the task; null: nothing. */
+        RetryBodyRequest: {
+            /** @default null */
+            description?: string | null;
+            /** @default null */
+            parameters?: {
+                [key: string]: unknown;
+            } | null;
+        };
         RevisionBodyRequest: {
             revision: number;
         };
@@ -5887,7 +6322,7 @@ export interface components {
             /** @default null */
             started_at: string | null;
             /** @enum {string} */
-            state: "queued" | "running" | "waiting_approval" | "waiting_child" | "completed" | "failed" | "stopped";
+            state: "queued" | "running" | "waiting_approval" | "waiting_child" | "waiting_board" | "completed" | "failed" | "stopped";
             /** @default 0 */
             steps: number;
             /** @default false */
@@ -6427,7 +6862,7 @@ export interface components {
             run_id: string | null;
             seq: number;
             /** @enum {string} */
-            type: "MEMBER_JOINED" | "MEMBER_LEFT" | "LOCK_ACQUIRED" | "LOCK_RELEASED" | "DRAFT_STARTED" | "DRAFT_APPLIED" | "DRAFT_DISCARDED" | "DRAFT_MERGED" | "SPEC_SAVED" | "SUGGESTION_CREATED" | "SUGGESTION_ACCEPTED" | "SUGGESTION_REJECTED" | "SUGGESTION_WITHDRAWN" | "RUN_FAILED" | "RUN_STOPPED" | "AGENT_PUBLISHED" | "AGENT_TAKEN_DOWN" | "CONTEXT_STRATEGY_CHANGED" | "AGENT_WOKEN" | "WAKE_LIMIT_REACHED" | "MESSAGE_PINNED";
+            type: "MEMBER_JOINED" | "MEMBER_LEFT" | "LOCK_ACQUIRED" | "LOCK_RELEASED" | "DRAFT_STARTED" | "DRAFT_APPLIED" | "DRAFT_DISCARDED" | "DRAFT_MERGED" | "SPEC_SAVED" | "SUGGESTION_CREATED" | "SUGGESTION_ACCEPTED" | "SUGGESTION_REJECTED" | "SUGGESTION_WITHDRAWN" | "RUN_FAILED" | "RUN_STOPPED" | "AGENT_PUBLISHED" | "AGENT_TAKEN_DOWN" | "CONTEXT_STRATEGY_CHANGED" | "AGENT_WOKEN" | "WAKE_LIMIT_REACHED" | "MESSAGE_PINNED" | "TASKS_STARTED" | "TASKS_ENDED" | "TASKS_STOPPED" | "TASKS_PAUSED" | "TASKS_RESUMED";
             version: number;
         };
         /**
@@ -6447,6 +6882,8 @@ export interface components {
             authors: string[];
             /** @default null */
             before_id?: string | null;
+            /** @default null */
+            board_id?: string | null;
             /** @default null */
             budget?: components["schemas"]["BudgetRefusal"] | null;
             /** @default null */
@@ -6488,6 +6925,8 @@ export interface components {
             /** @default null */
             strategy?: ("truncate" | "summarise" | "retrieve") | null;
             /** @default null */
+            succeeded?: number | null;
+            /** @default null */
             suggestion_id?: string | null;
             /** @default  */
             summary: string;
@@ -6497,6 +6936,8 @@ export interface components {
             target_id?: string | null;
             /** @default  */
             target_name: string;
+            /** @default null */
+            tasks?: number | null;
             /** @default null */
             text?: string | null;
             /** @default [] */
@@ -6548,19 +6989,72 @@ export interface components {
             is_new: boolean;
             name: string;
         };
-        /** @description An agent of a team that is not created yet. */
-        TeamMemberRow: {
-            avatar: components["schemas"]["EmojiAvatar"] | components["schemas"]["LetterAvatar"];
-            name: string;
-            role: string;
-        };
-        TeamTemplateRow: {
+        /**
+         * @description What an attempt at a task brought, with all its `data`: `{text, files, message_id}`. `description`: what the agent was
+         *     asked for. `reused_from`: the id of the result of an earlier board. `read_texts`: whose texts it may contain, besides those
+         *     of the person whom the board works for.
+         */
+        TaskResultDetailRow: {
+            /** Format: uuid */
+            agent_id: string;
+            agent_name: string;
+            attempt: number;
+            cost_micro: number;
+            /** Format: date-time */
+            created_at: string;
+            data: {
+                [key: string]: unknown;
+            } | null;
             description: string;
+            error: string | null;
+            error_code: string | null;
+            execution_time: number;
+            /** Format: uuid */
+            id: string;
+            input_tokens: number;
+            is_late: boolean;
+            number: number;
+            output_tokens: number;
             /** @enum {string} */
-            key: "trip";
-            lead: components["schemas"]["TeamMemberRow"];
-            members: components["schemas"]["TeamMemberRow"][];
-            name: string;
+            read_texts: "" | "others" | "outside";
+            reused_from: string | null;
+            run_id: string | null;
+            success: boolean;
+            /** Format: uuid */
+            task_id: string;
+        };
+        /**
+         * @description What an attempt at a task brought. `text`: the beginning of its data, and `is_cut` whether there is more; `files`: the
+         *     ids of the files that it wrote; `message_id`: the message with its whole text. `execution_time` is in seconds, `cost_micro`
+         *     in millionths of a dollar. `is_reused`: it was brought by an earlier board. `is_late`: it came after the task had ended,
+         *     and changed nothing.
+         */
+        TaskResultRow: {
+            attempt: number;
+            /** @default 0 */
+            cost_micro: number;
+            /** Format: date-time */
+            created_at: string;
+            /** @default null */
+            error: string | null;
+            /** @default null */
+            error_code: string | null;
+            execution_time: number;
+            /** @default [] */
+            files: string[];
+            /** @default false */
+            is_cut: boolean;
+            /** @default false */
+            is_late: boolean;
+            /** @default false */
+            is_reused: boolean;
+            /** @default null */
+            message_id: string | null;
+            /** @default null */
+            run_id: string | null;
+            success: boolean;
+            /** @default  */
+            text: string;
         };
         TextMessageRow: {
             author_id: string | null;
@@ -8753,6 +9247,326 @@ export interface operations {
             503: components["responses"]["Error503"];
         };
     };
+    read_board: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                board_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BoardDetailRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    answer_board: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                board_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BoardDetailRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    decide_equal_calls: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                approval_id: string;
+                board_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DecideEqualBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageOfApprovalRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    fork_board: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                board_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ForkBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BoardDetailRow"];
+                };
+            };
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BoardDetailRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    pause_board: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                board_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BoardDetailRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    list_board_results: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                board_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageOfTaskResultDetailRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    resume_board: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                board_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ResumeBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BoardDetailRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    start_board: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                board_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BoardDetailRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    stop_board: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                board_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BoardDetailRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    retry_board_task: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                board_id: string;
+                number: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RetryBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BoardDetailRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
     delete_budget: {
         parameters: {
             query?: never;
@@ -9509,6 +10323,112 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MessageRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    list_boards: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageOfBoardRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    create_board: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewBoardBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BoardDetailRow"];
+                };
+            };
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BoardDetailRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    estimate_board: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EstimateBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BoardEstimateRow"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -12288,33 +13208,6 @@ export interface operations {
             503: components["responses"]["Error503"];
         };
     };
-    list_team_templates: {
-        parameters: {
-            query?: {
-                language?: "en" | "zh-hant" | "zh-hans";
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PageOfTeamTemplateRow"];
-                };
-            };
-            400: components["responses"]["Error400"];
-            401: components["responses"]["Error401"];
-            403: components["responses"]["Error403"];
-            404: components["responses"]["Error404"];
-            429: components["responses"]["Error429"];
-            503: components["responses"]["Error503"];
-        };
-    };
     delete_tool_server: {
         parameters: {
             query?: never;
@@ -14001,40 +14894,6 @@ export interface operations {
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
-            429: components["responses"]["Error429"];
-            503: components["responses"]["Error503"];
-        };
-    };
-    create_team: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                workspace_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["NewTeamBodyRequest"];
-            };
-        };
-        responses: {
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["NewTeamRow"];
-                };
-            };
-            400: components["responses"]["Error400"];
-            401: components["responses"]["Error401"];
-            403: components["responses"]["Error403"];
-            404: components["responses"]["Error404"];
-            409: components["responses"]["Error409"];
-            413: components["responses"]["Error413"];
-            415: components["responses"]["Error415"];
             429: components["responses"]["Error429"];
             503: components["responses"]["Error503"];
         };

@@ -14,6 +14,7 @@ it.each([
   ['running', 'working'],
   ['waiting_approval', 'awaiting_approval'],
   ['waiting_child', 'awaiting_child'],
+  ['waiting_board', 'awaiting_child'],
   ['completed', 'idle'],
   ['failed', 'idle'],
 ] as const)('shows a run that is %s as %s', (state, status) => {

@@ -55,6 +55,7 @@ function toActiveStatus(run: RunRow): ActiveStatus['status'] {
     case 'waiting_approval':
       return 'awaiting_approval'
     case 'waiting_child':
+    case 'waiting_board':
       return 'awaiting_child'
     default:
       return 'working'

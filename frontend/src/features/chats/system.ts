@@ -17,12 +17,14 @@ type ValueName =
   | 'missed'
   | 'targets'
   | 'most'
+  | 'tasks'
+  | 'succeeded'
 type SystemTextKey = Extract<TextKeyWith<ValueName>, `sys.${string}`>
 
 export interface SystemText {
   key: SystemTextKey
   values: Record<ValueName, string>
-  icon: Layer | 'joined' | 'left' | 'failed' | 'stopped' | 'context' | 'woken' | 'limit' | 'pinned'
+  icon: Layer | 'joined' | 'left' | 'failed' | 'stopped' | 'context' | 'woken' | 'limit' | 'pinned' | 'tasks'
   /** The note of its author, shown below the text. */
   quote: string
   suggestionId: string | null
@@ -56,6 +58,11 @@ const texts: Record<SystemMessageRow['type'], { key: SystemTextKey; icon: System
   RUN_STOPPED: { key: 'sys.stopped', icon: 'stopped' },
   AGENT_WOKEN: { key: 'sys.woken', icon: 'woken' },
   MESSAGE_PINNED: { key: 'sys.pinned', icon: 'pinned' },
+  TASKS_STARTED: { key: 'sys.tasksStarted', icon: 'tasks' },
+  TASKS_ENDED: { key: 'sys.tasksEnded', icon: 'tasks' },
+  TASKS_STOPPED: { key: 'sys.tasksStopped', icon: 'stopped' },
+  TASKS_PAUSED: { key: 'sys.tasksPaused', icon: 'tasks' },
+  TASKS_RESUMED: { key: 'sys.tasksResumed', icon: 'tasks' },
   WAKE_LIMIT_REACHED: { key: 'sys.limitHops', icon: 'limit' },
 }
 
@@ -100,6 +107,8 @@ const plainValues = (about: SystemPayload) => ({
   name: about.name ?? '',
   missed: String(about.missed ?? 0),
   most: String(about.most ?? 0),
+  tasks: String(about.tasks ?? 0),
+  succeeded: String(about.succeeded ?? 0),
 })
 
 const getSummary = (about: SystemPayload): SystemText['summary'] =>

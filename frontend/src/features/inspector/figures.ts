@@ -13,6 +13,8 @@ export function describeState(run: InspectedRunRow['run']): { key: PlainTextKey;
       return { key: 'inspector.state.waits', tone: 'plain' }
     case 'waiting_child':
       return { key: 'inspector.state.subAgents', tone: 'plain' }
+    case 'waiting_board':
+      return { key: 'inspector.state.board', tone: 'plain' }
     case 'completed':
       return { key: 'inspector.state.answered', tone: 'good' }
     case 'stopped':

@@ -1,4 +1,14 @@
-import { AlarmClock, Archive, CircleAlert, CircleStop, Pin, Unplug, UserMinus, UserPlus } from 'lucide-react'
+import {
+  AlarmClock,
+  Archive,
+  CircleAlert,
+  CircleStop,
+  ListChecks,
+  Pin,
+  Unplug,
+  UserMinus,
+  UserPlus,
+} from 'lucide-react'
 import { memo } from 'react'
 import type { SystemMessageRow } from '@/api'
 import { LayerIcon } from '@/features/layers'
@@ -123,6 +133,8 @@ function EventIcon({ kind }: { kind: SystemText['icon'] }) {
       return <AlarmClock className="i" aria-hidden />
     case 'pinned':
       return <Pin className="i" aria-hidden />
+    case 'tasks':
+      return <ListChecks className="i" aria-hidden />
     case 'limit':
       return <Unplug className="i" aria-hidden />
     default:

@@ -290,6 +290,11 @@ const first = {
   'sys.wokenBySchedule': 'The schedule “{{name}}” woke {{target}}',
   'sys.wokenBySchedulesMissed': 'The schedule “{{name}}” woke {{target}}, once for {{missed}} missed times',
   'sys.pinned': '{{actor}} pinned a message',
+  'sys.tasksStarted': '{{actor}} started a board of {{tasks}} tasks',
+  'sys.tasksEnded': 'A board has ended: {{succeeded}} of {{tasks}} tasks done',
+  'sys.tasksStopped': '{{actor}} stopped a board: {{succeeded}} of {{tasks}} tasks done',
+  'sys.tasksPaused': '{{actor}} paused a board',
+  'sys.tasksResumed': '{{actor}} resumed a board',
   'sys.limitHops':
     '{{targets}} was not woken: {{most}} messages of agents in a row is the limit. A message of a person starts the count anew',
   'sys.limitPair':

@@ -53,6 +53,7 @@ const inspector = {
   'inspector.state.running': 'working',
   'inspector.state.waits': 'waits for a person',
   'inspector.state.subAgents': 'waits for sub-agents',
+  'inspector.state.board': 'waits for its board',
   'inspector.state.answered': 'Answered',
   'inspector.state.stopped': 'Stopped',
   'inspector.state.failed': 'Failed',

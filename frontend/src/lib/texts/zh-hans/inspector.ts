@@ -53,6 +53,7 @@ const inspector = {
   'inspector.state.running': '工作中',
   'inspector.state.waits': '等待人员',
   'inspector.state.subAgents': '等待子 Agent',
+  'inspector.state.board': '等待任务板',
   'inspector.state.answered': '已回答',
   'inspector.state.stopped': '已停止',
   'inspector.state.failed': '失败',

@@ -53,6 +53,7 @@ const inspector = {
   'inspector.state.running': '工作中',
   'inspector.state.waits': '等候人員',
   'inspector.state.subAgents': '等候子 Agent',
+  'inspector.state.board': '等待任務板',
   'inspector.state.answered': '已回答',
   'inspector.state.stopped': '已停止',
   'inspector.state.failed': '失敗',

@@ -1,0 +1,60 @@
+"""A plan: the tasks of a board as a model, a person or an earlier board has written them. It is checked here, without the
+database."""
+
+import json
+from collections.abc import Sequence
+from graphlib import CycleError, TopologicalSorter
+from typing import Annotated, Any
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from common.request_types import NOT_BLANK
+from events.rows import FailureRule, JoinRule
+
+MAX_TASKS = 50
+"""Tasks of a plan by hand."""
+MAX_DESCRIPTION = 20_000
+MAX_PARAMETER_CHARACTERS = 20_000
+"""Characters of the JSON of a task's parameters."""
+MAX_ATTEMPTS = 5
+MAX_FILES = 20
+
+
+class PlannedTask(BaseModel):
+    """A task of a plan: the agent, what it is to do, and the numbers of the tasks of the plan (from 1) that it follows."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    agent_id: UUID
+    description: Annotated[str, Field(min_length=1, max_length=MAX_DESCRIPTION, pattern=NOT_BLANK)]
+    parameters: dict[str, Any] = {}
+    after: Annotated[list[Annotated[int, Field(ge=1, le=MAX_TASKS)]], Field(max_length=MAX_TASKS)] = []
+    join: JoinRule = JoinRule.ALL
+    on_failure: FailureRule = FailureRule.GO_ON
+    max_attempts: Annotated[int, Field(ge=1, le=MAX_ATTEMPTS)] = 2
+    file_ids: Annotated[list[UUID], Field(max_length=MAX_FILES)] = []
+
+
+def find_problems(tasks: Sequence[PlannedTask], *, max_tasks: int = MAX_TASKS) -> list[str]:
+    """Return what is wrong with the order and the size of a plan, for the model or the person who has written it."""
+    if not tasks:
+        return ["A plan has at least one task."]
+    if len(tasks) > max_tasks:
+        return [f"A plan has at most {max_tasks} tasks, not {len(tasks)}."]
+    problems: list[str] = []
+    for number, task in enumerate(tasks, 1):
+        if unknown := sorted(after for after in set(task.after) if after > len(tasks)):
+            problems.append(f"Task {number} follows task {unknown[0]}, which is not in the plan.")
+        if number in task.after:
+            problems.append(f"Task {number} follows itself.")
+        if len(json.dumps(task.parameters, ensure_ascii=False)) > MAX_PARAMETER_CHARACTERS:
+            problems.append(f"The parameters of task {number} have more than {MAX_PARAMETER_CHARACTERS:,} characters.")
+    if problems:
+        return problems
+    try:
+        TopologicalSorter({number: task.after for number, task in enumerate(tasks, 1)}).prepare()
+    except CycleError as error:
+        circle = ", ".join(str(number) for number in error.args[1][1:])
+        return [f"The tasks {circle} wait for each other."]
+    return []

@@ -1,0 +1,39 @@
+"""Reads of boards."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Prefetch, QuerySet
+
+from boards.models import Board, BoardTask, TaskEdge, TaskResult
+from events.rows import BoardDetailRow
+from workspaces.models import Workspace
+
+
+def list_tasks() -> QuerySet[BoardTask]:
+    """Return the tasks of all boards in the order of their numbers, with their results."""
+    results: Any = Prefetch("results", TaskResult.objects.order_by("attempt", "pk"), to_attr="stored_results")
+    return BoardTask.objects.prefetch_related(results).order_by("board", "number")
+
+
+def build_detail(board: Board) -> BoardDetailRow:
+    """Return a board with its tasks."""
+    return BoardDetailRow(board=board.to_row(), tasks=[task.to_row() for task in list_tasks().filter(board=board)])
+
+
+def list_boards(chat_id: UUID) -> QuerySet[Board]:
+    """Return the boards of a chat."""
+    return Board.objects.filter(chat=chat_id)
+
+
+def list_results(board: Board) -> QuerySet[TaskResult]:
+    """Return the results of a board, in the order of the numbers of their tasks and of their attempts."""
+    results = TaskResult.objects.filter(task__board=board).select_related("task")
+    return results.order_by("task__number", "attempt", "pk")
+
+
+def list_rows_to_purge(workspace: Workspace) -> list[QuerySet[Any]]:
+    """Return all boards of a deleted workspace, to purge them. A listener of `collect_rows_to_purge`."""
+    boards = Board.objects.filter(workspace=workspace)
+    tasks = BoardTask.objects.filter(board__workspace=workspace)
+    return [TaskResult.objects.filter(task__in=tasks), TaskEdge.objects.filter(board__in=boards), tasks, boards]
