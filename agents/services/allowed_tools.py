@@ -15,12 +15,11 @@ from pydantic import ValidationError
 from actors.models import Actor
 from agents.models import AgentSpec
 from agents.permissions import AgentVerb, compute_agent_verbs, get_agent_for
-from agents.prepared_queries import OWN_SUB_AGENTS
-from agents.services.shipped import find_shipped_sub_agent
+from agents.services.teams import find_sub_agents, find_team_members
 from agents.specs.content import SpecContent, ToolUse
 from agents.sub_agents import AgentTool, Delegate, DelegateConfig
+from agents.teams import PlanTasks
 from common.errors import Forbidden, NotFound
-from common.handles import normalize_handle
 from events.rows import Policy, SpecOrigin
 from llm.messages import ToolSchema
 from tools.interface import Tool, ToolConfig
@@ -80,13 +79,21 @@ class ConfiguredTool:
 
 
 def get_run_tools(
-    agent: Actor, spec: AgentSpec | None, content: SpecContent, workspace_id: UUID, *, only_reading: bool = False
+    agent: Actor,
+    spec: AgentSpec | None,
+    content: SpecContent,
+    workspace_id: UUID,
+    *,
+    only_reading: bool = False,
+    with_team: bool = False,
 ) -> dict[str, ConfiguredTool]:
     """Return the tools of a run in this workspace, by name. An agent of another workspace has no workspace tools: neither those of
-    its own workspace, whose credentials are not for people elsewhere, nor others that happen to have the same names."""
+    its own workspace, whose credentials are not for people elsewhere, nor others that happen to have the same names. `with_team`:
+    the run may plan for the members of the agent's team, if it has any."""
     tools = get_tools(workspace_id if agent.workspace_id == workspace_id else None, content.tool_names)
     allowed = list_allowed_tools(agent, spec, content, tools)
-    policies = get_policies(workspace_id) if allowed else {}
+    members = find_team_members(agent.workspace_id, content.team.members) if with_team and content.team.members else []
+    policies = get_policies(workspace_id) if allowed or members else {}
     configured = configure_tools(allowed, tools, policies, only_reading=only_reading)
     if delegate := configured.pop(Delegate.name, None):
         config = delegate.config
@@ -96,7 +103,23 @@ def get_run_tools(
         if sub_agents := [found for found, policy in policy_of.items() if policy != Policy.OFF]:
             asked_ids = {found.pk for found, policy in policy_of.items() if policy == Policy.ASK}
             configured[Delegate.name] = replace(delegate, tool=Delegate(sub_agents, asked_ids=asked_ids))
+    if plan := _build_plan_tool(content, members, policies):
+        configured[PlanTasks.name] = plan
     return configured
+
+
+def _build_plan_tool(
+    content: SpecContent, members: Sequence[Actor], policies: Mapping[str, Policy]
+) -> ConfiguredTool | None:
+    """Return the tool by which an agent plans for these members of its team; null if none of them may be given tasks. The policy
+    of the workspace for a public agent is that of the agent as a tool."""
+    policy_of = {member: policies.get(build_agent_tool_name(member.pk)) for member in members if member.is_public}
+    allowed = [member for member in members if policy_of.get(member) != Policy.OFF]
+    if not allowed:
+        return None
+    asked_ids = {member.pk for member, policy in policy_of.items() if policy == Policy.ASK}
+    tool = PlanTasks(content.team, allowed, asked_ids=asked_ids)
+    return ConfiguredTool(tool, tool.parse_config({}), content.team.aggregation.strip())
 
 
 def has_reading_tool(content: SpecContent, name: str, policies: Mapping[str, Policy]) -> bool:
@@ -106,22 +129,13 @@ def has_reading_tool(content: SpecContent, name: str, policies: Mapping[str, Pol
     return bool(configure_tools(uses, get_tools(None, [name]), policies))
 
 
-def find_sub_agents(agent: Actor, handles: Sequence[str]) -> list[Actor]:
-    """Return the agents that this one may give tasks to by `delegate`, in order: those that come with the release, and agents of
-    its own workspace that accept tasks. Of two with the same handle, the one that comes with the release is returned."""
-    handles = list(dict.fromkeys(map(normalize_handle, handles)))
-    own: dict[str, Actor] = {}
-    if agent.workspace_id is not None:
-        own = {found.handle: found for found in OWN_SUB_AGENTS.all(agent.workspace_id, handles)}
-    found = [find_shipped_sub_agent(handle) or own.get(handle) for handle in handles]
-    return [sub_agent for sub_agent in found if sub_agent is not None]
-
-
 def has_descriptions_from_outside(tools: Mapping[str, ConfiguredTool], workspace_id: UUID) -> bool:
-    """Return whether a public agent of another workspace is one of these tools: its description is written outside, and no editor
-    of this workspace has approved it. What a run writes after it has read such a description waits for a click (FAIR8). An
-    `AgentTool` is always a public agent."""
+    """Return whether a public agent of another workspace is one of these tools, or a member of the team: its description is written
+    outside, and no editor of this workspace has approved it. What a run writes after it has read such a description waits for a
+    click (FAIR8). An `AgentTool` is always a public agent."""
     agents = [configured.tool.agent for configured in tools.values() if isinstance(configured.tool, AgentTool)]
+    if (plan := tools.get(PlanTasks.name)) is not None and isinstance(plan.tool, PlanTasks):
+        agents += [member for member in plan.tool.members if member.is_public]
     return any(not agent.is_shipped and agent.published_by_workspace_id != workspace_id for agent in agents)
 
 

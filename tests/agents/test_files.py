@@ -12,7 +12,7 @@ from actors.models import Actor
 from agent_files import services as files
 from agent_files.specs import MAX_FILE, AgentFile, format_file, read_file
 from agents.models import AgentSpec
-from agents.services import specs
+from agents.services import stored_specs
 from agents.specs.content import MAX_PROMPT, SpecContent
 from chats.models import Message
 from common.errors import AppError, Code, Conflict, Invalid, TooLarge
@@ -237,7 +237,7 @@ def test_an_exported_agent_can_be_imported_with_the_same_content_and_greets(team
 
 def test_any_version_can_be_exported(team):
     content = SpecContent(prompt="New")
-    specs.write_spec(team.robin, content, author=team.alice, origin=SpecOrigin.DRAFT, number=2)
+    stored_specs.write_spec(team.robin, content, author=team.alice, origin=SpecOrigin.DRAFT, number=2)
     api, address = client_for(team, "bob"), f"agents/{team.robin.id}/file"
     assert read_file(api("GET", f"{address}?version=2").content.decode()).prompt == "New"
     assert read_file(api("GET", address).content.decode()).prompt == "Answer."

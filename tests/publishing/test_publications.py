@@ -10,7 +10,7 @@ from django.db import IntegrityError, connection, transaction
 from actors.models import Actor
 from agents.models import AgentSpec
 from agents.permissions import get_production
-from agents.services import agents, drafts, specs
+from agents.services import agents, drafts, specs, stored_specs
 from agents.services.shipped import SHIPPED, get_shipped_agent
 from agents.specs.content import Limits, Parameters, SpecContent, ToolUse
 from chats.models import Chat, ChatActor, Message
@@ -43,7 +43,9 @@ def save_version(team, **fields):
     content = SpecContent(**{"prompt": "Newer.", **fields})
     robin = Actor.objects.get(pk=team.robin.pk)
     number = AgentSpec.objects.filter(agent=robin, number__isnull=False).count() + 1
-    robin.current_spec = specs.write_spec(robin, content, author=team.alice, origin=SpecOrigin.DRAFT, number=number)
+    robin.current_spec = stored_specs.write_spec(
+        robin, content, author=team.alice, origin=SpecOrigin.DRAFT, number=number
+    )
     robin.save()
 
 
