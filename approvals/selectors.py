@@ -11,13 +11,18 @@ from actors.models import Actor
 from approvals.models import Approval
 from approvals.prepared_queries import DECIDED_APPROVALS
 from chats.permissions import list_readable_chats
-from chats.services.text_sources import classify_texts_of_others
+from chats.services.text_sources import classify_texts_of_others, has_run_texts_from_outside
 from events.payloads import ApprovalReason, AskedAgain, CallTarget, ChatTarget
 from events.rows import Policy, Role, TextsOfOthers
 from tools.interface import Tool, ToolContext
 from workspaces.models import Membership
 
 _RANKS = {TextsOfOthers.NONE: 0, TextsOfOthers.OTHERS: 1, TextsOfOthers.OUTSIDE: 2}
+
+
+def find_highest(classes: Iterable[TextsOfOthers]) -> TextsOfOthers:
+    """Return the highest of these classes of texts; none of others if there is none."""
+    return max(classes, key=_RANKS.__getitem__, default=TextsOfOthers.NONE)
 
 
 @dataclass(frozen=True)
@@ -128,10 +133,12 @@ def _find_change(earlier: Sequence[Approval], facts: CallFacts) -> AskedAgain | 
 
 def _classify_read_texts(ctx: ToolContext, *, chat_id: UUID, workspace_id: UUID) -> TextsOfOthers:
     """Return whose texts a run in this chat may have read. A sub-agent has always read a text of another: its task, which another
-    agent has written."""
+    agent has written. A run that reads nothing of the chat has read what it was given, and the results of its own calls."""
     # Also for a public agent that does a task here and is not in the chat.
     if ctx.actor.workspace_id != workspace_id or ctx.has_outside_texts:
         return TextsOfOthers.OUTSIDE
+    if ctx.given_texts is not None:
+        return TextsOfOthers.OUTSIDE if has_run_texts_from_outside(chat_id, ctx.run_id) else ctx.given_texts
     person_id = ctx.on_behalf_of.pk if ctx.on_behalf_of else None
     found = classify_texts_of_others(chat_id, agent_id=ctx.actor.pk, workspace_id=workspace_id, person_id=person_id)
     return TextsOfOthers(found or ("others" if ctx.chat_id is None else ""))

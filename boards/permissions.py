@@ -12,10 +12,11 @@ from common.errors import Forbidden, NotFound
 
 
 class BoardVerb(StrEnum):
-    """What an actor may do with a board: see it, or stop, pause, resume and answer it, retry its tasks, and repeat it
-    (`control`). `raise_limit`: let it cost more, which editors may, and the person who has started it."""
+    """What an actor may do with a board: see it; stop or pause it; let it go on, retry its tasks, have it answered and repeat it
+    (`control`); let it cost more, which only the person who has started it and editors may."""
 
     SEE = "see"
+    STOP = "stop"
     CONTROL = "control"
     RAISE_LIMIT = "raise_limit"
 
@@ -31,7 +32,8 @@ def get_board_for(actor: Actor, board_id: UUID, verb: BoardVerb, *, lock: bool =
         chat = get_chat_for(actor, chat_id, ChatVerb.SEE, lock=lock)
     verbs = compute_chat_verbs(chat)
     own = {starter_id} if verb == BoardVerb.RAISE_LIMIT else {person_id, starter_id}
-    may_control = ChatVerb.STOP_ANY_RUN in verbs or (ChatVerb.STOP_OWN_RUN in verbs and actor.id in own)
+    of_any = ChatVerb.STOP_ANY_RUN if verb == BoardVerb.STOP else ChatVerb.DECIDE_ANY_APPROVAL
+    may_control = of_any in verbs or (ChatVerb.STOP_OWN_RUN in verbs and actor.id in own)
     if verb != BoardVerb.SEE and not may_control:
         raise Forbidden(
             "Only the person whom this board works for, the one who has started it, and editors may do this.",

@@ -12,7 +12,7 @@ from workspaces.models import Workspace
 
 def list_tasks() -> QuerySet[BoardTask]:
     """Return the tasks of all boards in the order of their numbers, with their results."""
-    results = Prefetch("results", TaskResult.objects.order_by("attempt", "pk"), to_attr="stored_results")  # type: ignore[no-redef]
+    results: Any = Prefetch("results", TaskResult.objects.order_by("attempt", "pk"), to_attr="stored_results")
     return BoardTask.objects.prefetch_related(results).order_by("board", "number")
 
 

@@ -61,6 +61,7 @@ class Code(StrEnum):
     TIME_ZONE_CHANGED = "time_zone_changed"
     WORKSPACE_HAS_PUBLIC_AGENTS = "workspace_has_public_agents"
     RUN_ENDED = "run_ended"
+    BOARD_ENDED = "board_ended"
     AGENT_REFUSED = "agent_refused"
     SCHEDULE_INVALID = "schedule_invalid"
     APPROVAL_DECIDED = "approval_decided"

@@ -68,6 +68,7 @@ LISTENERS: dict[str, list[str]] = {
     "embeddings.hooks.embedding_server_changed": ["notifications.services.listeners.notify_model_changed"],
     "context.hooks.summary_requested": ["runs.services.runs.start_summary_job"],
     "runs.hooks.runs_ended": [
+        "boards.services.engine.update_boards",
         "context.services.listeners.finish_summaries",
         "suggestions.services.listeners.finish_summaries_and_merges",
     ],

@@ -99,6 +99,10 @@ class Run(Identified, VersionedRow):
     ignores_conflicts = True
     # Of a new run: the message that is inserted with it, and that gets its `seq` only then (`assign_version`).
     trigger: Message | None = None
+    # Of a run that is just ending, for the listeners of `runs_ended`: the message that is its answer, and whether its model has
+    # read texts from outside besides those of the chat. Null: that is not known.
+    answer_message: Message | None = None
+    has_outside_texts: bool | None = None
 
     workspace = models.ForeignKey(Workspace, verbose_name=_("workspace"), on_delete=models.CASCADE, related_name="runs")
     chat = models.ForeignKey(

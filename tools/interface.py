@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from common.ids import new_id
 from common.text import to_storable, unwrap_json_object
 from events.payloads import CallTarget, Question, ToolData
-from events.rows import Policy, ToolEffect
+from events.rows import Policy, TextsOfOthers, ToolEffect
 
 if TYPE_CHECKING:
     from actors.models import Actor
@@ -58,18 +58,21 @@ async def allow_no_url(url: str) -> bool:
 class ToolContext:
     """The context of a call. `call_id`: the idempotency key for requests to other servers.
 
-    `is_url_allowed` returns whether a URL may be opened: the agent's prompt or a person in the chat names its host, or a result of
-    a tool contains the URL (SEC9).
-    `approved_by` is the person who has approved the call, if a person was asked. A tool that writes does only what this person and
-    `on_behalf_of` both may do (FAIR8).
+    `is_url_allowed` returns whether a URL may be opened: the agent's prompt or a person in the chat names its host, or a result
+    of a tool contains the URL (SEC9). `approved_by` is the person who has approved the call, if a person was asked. A tool that
+    writes does only what this person and `on_behalf_of` both may do (FAIR8).
 
-    `has_outside_texts`: the system text of the run, or the description of a tool, is from outside, as knowledge pages are (FAIR8).
+    `has_outside_texts`: the system text of the run, or the description of a tool, is from outside, as knowledge pages are
+    (FAIR8).
 
     `chat_id` is null for a sub-agent, although its run has a chat, because it sees nothing of the chat but what it was given.
     `file_ids` are the files that it was given.
 
-    `workspace_id` is the workspace of the run, and `shown_in_chat_id` the chat whose readers see the call and its result; both are
-    set in every chat, also for a sub-agent.
+    `given_texts`: of a run that reads nothing of its chat, whose texts it was given besides those of `on_behalf_of`; null: that
+    is not known, or it reads the chat.
+
+    `workspace_id` is the workspace of the run, and `shown_in_chat_id` the chat whose readers see the call and its result; both
+    are set in every chat, also for a sub-agent.
     """
 
     actor: "Actor"
@@ -82,6 +85,7 @@ class ToolContext:
     approved_by: "Actor | None" = None
     file_ids: tuple[UUID, ...] = ()
     has_outside_texts: bool = False
+    given_texts: TextsOfOthers | None = None
     workspace_id: UUID | None = None
     shown_in_chat_id: UUID | None = None
 
@@ -152,13 +156,12 @@ class Tool:
 
     `effect` is `read` if a call changes nothing. `is_idempotent`: a call that writes may be repeated when a crash left its
     result unknown (RUN15). `is_trusted`: its results contain no texts of people or of other servers. `quotes_agents`: all its
-    results contain texts of agents, so a URL in them may be made up by a model, and does not count as read (SEC9); a tool of which
-    only some results do says so in its `ToolOutput`.
-    `Data`: the class of the data that its results have beside the text (`ToolOutput.data`).
-    `changes_only_notes`: calls change only the agent's own notes. They need no approval, whatever the run has read, because a note
-    stores whose texts the run had read and never raises the rights of a later run.
-    `is_question`: calls are questions to a person (`build_question`). `wait_kind`: the kind of what calls wait for
-    (`build_wait`); empty: calls do not wait.
+    results contain texts of agents, so a URL in them may be made up by a model, and does not count as read (SEC9); a tool of
+    which only some results do says so in its `ToolOutput`. `Data`: the class of the data that its results have beside the text
+    (`ToolOutput.data`). `changes_only_notes`: calls change only the agent's own notes. They need no approval, whatever the run
+    has read, because a note stores whose texts the run had read and never raises the rights of a later run. `is_question`:
+    calls are questions to a person (`build_question`). `wait_kind`: the kind of what calls wait for (`build_wait`); empty:
+    calls do not wait.
     """
 
     name: str
@@ -205,9 +208,9 @@ class Tool:
         return self.effect == "write" and self.is_async
 
     def describe_target(self, ctx: ToolContext, args: Any) -> CallTarget | None:
-        """Return where this call goes, for the person who is asked to approve it: the server, or the chat and its readers. It must
-        not contain what the model has made up. Null for a call that goes nowhere. An approved call is made only if this is still
-        what the person has approved. If `run` is a coroutine, this makes no query. Raises `ToolError`, `AppError`."""
+        """Return where this call goes, for the person who is asked to approve it: the server, or the chat and its readers. It
+        must not contain what the model has made up. Null for a call that goes nowhere. An approved call is made only if this
+        is still what the person has approved. If `run` is a coroutine, this makes no query. Raises `ToolError`, `AppError`."""
         return None
 
     def needs_approval(self, args: Any) -> bool:
@@ -263,7 +266,8 @@ class Tool:
             raise InvalidArguments(list(problems)[:MAX_PROBLEMS]) from error
 
     def build_config_schema(self) -> dict[str, Any]:
-        """Return the JSON Schema of its settings, from which the workshop draws fields: without `retries` if no call is retried."""
+        """Return the JSON Schema of its settings, from which the workshop draws fields: without `retries` if no call is
+        retried."""
         schema = deepcopy(_build_schema(self.Config))
         schema.pop("description", None)
         if not self.can_repeat:

@@ -164,6 +164,7 @@ class Runner:
             is_url_allowed=self._is_url_allowed,
             file_ids=prepared.file_ids,
             has_outside_texts=bool(self._claimed.has_outside_texts),
+            given_texts=prepared.given_texts,
             workspace_id=run.workspace_id,
             shown_in_chat_id=run.chat_id,
         )

@@ -16,6 +16,7 @@ from django.db import Error, connections
 from actors import services as actors
 from agents.services.drafts import notify_expired_locks
 from approvals import services as approvals
+from boards import services as boards
 from common.bounded import BoundedCounter
 from common.database import is_database_unavailable
 from common.errors import Unavailable
@@ -114,6 +115,7 @@ class Sweeper:
             release_dead_reservations,
             approvals.expire_approvals,
             queue_callers_of_ended_sub_agents,
+            boards.advance_boards,
             schedules.fire_due_schedules,
         ]
         for job in self._periodic_jobs:

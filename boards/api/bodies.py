@@ -44,3 +44,24 @@ class NewBoardBody(Body):
     max_at_once: Annotated[int, Field(ge=1, le=MAX_TASKS)] = 3
     limit_micro: Annotated[int, Field(ge=0, le=MAX_LIMIT_MICRO)] | None = None
     start: bool = True
+
+
+class ResumeBody(Body):
+    """`limit_micro`: what the board may cost in all from now on, in millionths of a dollar; null: as before."""
+
+    limit_micro: Annotated[int, Field(ge=0, le=MAX_LIMIT_MICRO)] | None = None
+
+
+class RetryBody(Body):
+    """What is changed in the task; null: nothing."""
+
+    description: Text | None = None
+    parameters: dict[str, Any] | None = None
+
+
+class ForkBody(RetryBody):
+    """`id` of the new board is made by the client; repeating the request changes nothing. `number`: the task from which it is run
+    again."""
+
+    id: UUID
+    number: TaskNumber

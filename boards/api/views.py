@@ -6,8 +6,9 @@ from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework.views import APIView
 
+from actors.rates import Bucket
 from boards import services as boards
-from boards.api.bodies import NewBoardBody
+from boards.api.bodies import ForkBody, NewBoardBody, ResumeBody, RetryBody
 from boards.permissions import BoardVerb, get_board_for
 from boards.plan import PlannedTask
 from boards.selectors import build_detail, list_boards, list_results
@@ -18,6 +19,9 @@ from events.rows import BoardDetailRow, BoardRow, TaskResultDetailRow
 
 
 class Boards(APIView):
+    def buckets(self, request: Request) -> list[Bucket]:
+        return [("jobs", request.user.pk)] if request.method == "POST" else []
+
     @extend_schema(
         operation_id="list_boards",
         summary="List the boards of a chat, the newest first",
@@ -36,7 +40,7 @@ class Boards(APIView):
     )
     def post(self, request: Request, chat_id: UUID) -> HttpResponse:
         body = read(request, NewBoardBody)
-        fields = body.model_dump(exclude={"tasks", "start"})
+        fields = body.model_dump(exclude={"tasks"})
         tasks = [PlannedTask(**task.model_dump()) for task in body.tasks]
         board, is_new = boards.create_board(request.user, chat_id, tasks=tasks, **fields)
         return build_response(build_detail(board), 201 if is_new else 200)
@@ -57,3 +61,85 @@ class Results(APIView):
     def get(self, request: Request, board_id: UUID) -> HttpResponse:
         board = get_board_for(request.user, board_id, BoardVerb.SEE)
         return build_list_response(result.to_detail_row() for result in list_results(board))
+
+
+class Start(APIView):
+    person_buckets = ("jobs",)
+
+    @extend_schema(operation_id="start_board", summary="Start a planned board", request=None, responses=BoardDetailRow)
+    def post(self, request: Request, board_id: UUID) -> HttpResponse:
+        return build_response(build_detail(boards.start_board(request.user, board_id)))
+
+
+class Stop(APIView):
+    @extend_schema(
+        operation_id="stop_board", summary="Stop a board with all its runs", request=None, responses=BoardDetailRow
+    )
+    def post(self, request: Request, board_id: UUID) -> HttpResponse:
+        return build_response(build_detail(boards.stop_board(request.user, board_id)))
+
+
+class Pause(APIView):
+    @extend_schema(
+        operation_id="pause_board",
+        summary="Start nothing more of a board until it is resumed",
+        request=None,
+        responses=BoardDetailRow,
+    )
+    def post(self, request: Request, board_id: UUID) -> HttpResponse:
+        return build_response(build_detail(boards.pause_board(request.user, board_id)))
+
+
+class Resume(APIView):
+    person_buckets = ("jobs",)
+
+    @extend_schema(
+        operation_id="resume_board",
+        summary="Let a paused board go on, or let it cost more",
+        request=ResumeBody,
+        responses=BoardDetailRow,
+    )
+    def post(self, request: Request, board_id: UUID) -> HttpResponse:
+        body = read(request, ResumeBody)
+        return build_response(build_detail(boards.resume_board(request.user, board_id, limit_micro=body.limit_micro)))
+
+
+class Answer(APIView):
+    person_buckets = ("jobs",)
+
+    @extend_schema(
+        operation_id="answer_board",
+        summary="Have a board answered with what there is",
+        request=None,
+        responses=BoardDetailRow,
+    )
+    def post(self, request: Request, board_id: UUID) -> HttpResponse:
+        return build_response(build_detail(boards.answer_board(request.user, board_id)))
+
+
+class Retry(APIView):
+    person_buckets = ("jobs",)
+
+    @extend_schema(
+        operation_id="retry_board_task",
+        summary="Try a failed task of a board again",
+        request=RetryBody,
+        responses=BoardDetailRow,
+    )
+    def post(self, request: Request, board_id: UUID, number: int) -> HttpResponse:
+        body = read(request, RetryBody)
+        return build_response(build_detail(boards.retry_task(request.user, board_id, number, **body.model_dump())))
+
+
+class Fork(APIView):
+    person_buckets = ("jobs",)
+
+    @extend_schema(
+        operation_id="fork_board",
+        summary="Run an ended board again from one of its tasks",
+        request=ForkBody,
+        responses={200: BoardDetailRow, 201: BoardDetailRow},
+    )
+    def post(self, request: Request, board_id: UUID) -> HttpResponse:
+        board, is_new = boards.fork_board(request.user, board_id, **read(request, ForkBody).model_dump())
+        return build_response(build_detail(board), 201 if is_new else 200)

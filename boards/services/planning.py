@@ -1,18 +1,18 @@
 """Make boards: by hand, or by the run of a supervisor, whose plan comes later. Who has made a plan changes nothing for its
 tasks."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
-from django.db.models import Q
 
-from actors.models import Actor, AgentStatus, Kind
-from agents.services.shipped import find_shipped_sub_agent
+from actors.models import Actor, Kind
 from boards.models import Board, BoardTask, TaskEdge
 from boards.plan import PlannedTask, find_problems
+from boards.services import engine
+from boards.services.agents import find_agents_for_tasks
 from chats import services as chats
-from chats.models import Chat
+from chats.models import Chat, ChatActor
 from chats.permissions import ChatVerb, get_chat_for
 from chats.services import RowChange
 from common.clock import now
@@ -21,10 +21,8 @@ from common.ids import new_id
 from common.text import remove_invisible, to_storable, to_storable_json
 from common.writing import RowUpdate, insert
 from events import audit
-from events.rows import BoardReason, BoardState, PlannedBy, Policy, TextsOfOthers
+from events.rows import BoardReason, BoardState, PlannedBy, TextsOfOthers
 from runs.models import Run
-from tools.registry import build_agent_tool_name
-from tools.selectors import get_policies
 
 MAX_BOARDS_UNDER_WAY = 20
 """Boards of one chat that have not ended."""
@@ -47,6 +45,7 @@ def create_board(
     aggregator_id: UUID | None = None,
     max_at_once: int = 3,
     limit_micro: int | None = None,
+    start: bool = True,
 ) -> tuple[Board, bool]:
     """Create a board in a chat from a plan that a person has written. It is not started (`start_board`). Return it, and whether
     it is new: the same `id` again returns the first one.
@@ -65,8 +64,10 @@ def create_board(
     if problems := find_problems(tasks):
         raise Invalid("The plan is not valid.", hints=problems[:10])
     check_boards_under_way(chat)
-    agents = _get_agents(chat, tasks, also=aggregator_id)
     needs_answer = requires_aggregation or len(tasks) > 1
+    if needs_answer and aggregator_id is None:
+        aggregator_id = _choose_aggregator(chat, tasks)
+    agents = _get_agents(chat, tasks, also=aggregator_id)
     board = Board(
         id=id,
         workspace_id=chat.workspace_id,
@@ -75,7 +76,7 @@ def create_board(
         user_input=_clean(user_input, "what the board is for"),
         max_at_once=max_at_once,
         limit_micro=limit_micro,
-        aggregator_id=(aggregator_id or tasks[-1].agent_id) if needs_answer else None,
+        aggregator_id=aggregator_id if needs_answer else None,
         on_behalf_of=actor,
         started_by=actor,
     )
@@ -86,7 +87,12 @@ def create_board(
     except IntegrityError:
         raise build_duplicate_id_error("board") from None
     audit.record(actor, "board.created", workspace_id=chat.workspace_id, object_id=board.id)
-    return board, True
+    if not start:
+        return board, True
+    loaded = engine.lock_boards([board.id])[0]
+    engine.begin(loaded, by=actor)
+    engine.save(loaded)
+    return loaded.board, True
 
 
 def open_board(run: Run, *, call_id: str, user_input: str, max_at_once: int, limit_micro: int | None) -> Board:
@@ -149,23 +155,13 @@ def check_boards_under_way(chat: Chat) -> None:
         )
 
 
-def find_agents_for_tasks(workspace_id: UUID, ids: Collection[UUID]) -> dict[UUID, Actor]:
-    """Return those of these agents that may be given tasks in a workspace, by their ids: its own ones that accept tasks, those
-    that come with the release, and public agents that the workspace has not switched off."""
-    found = Actor.objects.filter(pk__in=ids, kind=Kind.AGENT, status=AgentStatus.READY, taken_down_at=None)
-    own = Q(workspace=workspace_id, accepts_tasks=True, runs_outside=False)
-    agents = {agent.id: agent for agent in found.filter(own | Q(is_public=True))}
-    if not any(agent.is_public for agent in agents.values()):
-        return agents
-    policies = get_policies(workspace_id)
-    return {id: agent for id, agent in agents.items() if not agent.is_public or _is_on(agent, policies)}
-
-
-def _is_on(agent: Actor, policies: Mapping[str, Policy]) -> bool:
-    """Return whether a public agent may be given tasks; one of the release that only does jobs may not."""
-    if agent.is_shipped and find_shipped_sub_agent(agent.handle) is None:
-        return False
-    return policies.get(build_agent_tool_name(agent.id)) != Policy.OFF
+def _choose_aggregator(chat: Chat, tasks: Sequence[PlannedTask]) -> UUID:
+    """Return the agent that puts an answer together if none is named: that of the last task whose agent is in the chat, or
+    another agent of the chat, so that its answer is one of a participant; else that of the last task."""
+    present = ChatActor.objects.filter(chat=chat, ended_at=None, actor__kind=Kind.AGENT).order_by("joined_at", "pk")
+    able = find_agents_for_tasks(chat.workspace_id, list(present.values_list("actor_id", flat=True)))
+    planned = [task.agent_id for task in reversed(tasks)]
+    return next((id for id in [*planned, *able] if id in able), planned[0])
 
 
 PLAN_FIELDS = ("state", "reasoning", "requires_aggregation", "task_count")

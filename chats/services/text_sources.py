@@ -58,12 +58,28 @@ def classify_texts_of_others(
     return "others" if found else None
 
 
+def has_run_texts_from_outside(chat_id: UUID, run_id: UUID) -> bool:
+    """Return whether a run in this chat has a result of a tool that is not trusted. Results of sub-agents are not."""
+    return _list_outside_results(chat_id).filter(run_id=run_id).exists()
+
+
 def _has_text_from_outside(chat_id: UUID) -> bool:
     """Return whether the chat has a file with a text, or a result of a tool that is not trusted.
 
-    Agents read the text of a short file without a call of a tool, and may repeat it in their answers, also when it is
-    deleted. A tool that no longer exists is not trusted; an error of a workspace tool may quote its server. A name that the
-    model has made up is no tool. A call that was refused or stopped before it was made has a result that we wrote ourselves."""
+    Agents read the text of a short file without a call of a tool, and may repeat it in their answers, also when it is deleted."""
+    results = _list_outside_results(chat_id)
+    # A run wrote its file after a click, if it had read texts from outside. The conditions are those of `important_messages`.
+    files = Message.objects.filter(
+        chat_id=chat_id, type=SqlConstant("FILE_MESSAGE"), metadata__isnull=True, run_id=None
+    )
+    files = files.filter(payload__kind__in=sorted(TEXT_KINDS))
+    return len(results.values("pk")[:1].union(files.values("pk")[:1], all=True)) > 0
+
+
+def _list_outside_results(chat_id: UUID) -> QuerySet[Message]:
+    """Return the results of tools in a chat that may contain texts from outside. A tool that no longer exists is not trusted;
+    an error of a workspace tool may quote its server. A name that the model has made up is no tool. A call that was refused or
+    stopped before it was made has a result that we wrote ourselves."""
     # `find_tools` only returns descriptions that an editor has approved; without it the same texts would be in every request.
     trusted = [FIND_TOOLS, *(name for name, tool in registry.items() if tool.is_trusted)]
     results = Message.objects.filter(chat_id=chat_id, type=SqlConstant("TOOL_RESPONSE")).exclude(
@@ -72,15 +88,9 @@ def _has_text_from_outside(chat_id: UUID) -> bool:
     # The result of a sub-agent that was stopped may quote what the sub-agent had written (`quotes_agents`).
     results = results.exclude(payload__status__in=["rejected", "stopped"], payload__quotes_agents__isnull=True)
     # A call that was made has `seconds`. The text alone proves nothing: an error may begin with the name that a server was given.
-    results = results.exclude(
+    return results.exclude(
         payload__status="error", payload__seconds__isnull=True, payload__text__startswith=NO_SUCH_TOOL
     )
-    # A run wrote its file after a click, if it had read texts from outside. The conditions are those of `important_messages`.
-    files = Message.objects.filter(
-        chat_id=chat_id, type=SqlConstant("FILE_MESSAGE"), metadata__isnull=True, run_id=None
-    )
-    files = files.filter(payload__kind__in=sorted(TEXT_KINDS))
-    return len(results.values("pk")[:1].union(files.values("pk")[:1], all=True)) > 0
 
 
 class TextSources:

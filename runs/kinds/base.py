@@ -27,6 +27,7 @@ from common.ids import new_id
 from common.prepared_query import PreparedQuery
 from common.writing import RowUpdate, insert
 from context.transcript import Transcript
+from events.rows import TextsOfOthers
 from llm.messages import ToolCall
 from llm.protocol import LLMError
 from llm.sent_requests import Section
@@ -83,6 +84,8 @@ class PreparedRun:
     """The most tokens, by an estimate, of the conversation without the system text; null: no turn is left out."""
     file_ids: tuple[UUID, ...] = ()
     """The files that a sub-agent may read."""
+    given_texts: TextsOfOthers | None = None
+    """Of a run that reads nothing of its chat: whose texts it was given, besides those of its person; null: that is not known."""
     sections: tuple[Section, ...] = ()
     """The parts of the system text, in their order."""
     form: AnswerForm | None = None
@@ -244,6 +247,7 @@ class RunKind(ABC):
         if not is_waiting:
             self.close(update, end, rows, claimed=claimed)
         elif end.how == "waiting_child":
+            run.has_outside_texts = claimed.has_outside_texts
             self.save(update, [*rows, *start_waits(update, end.waits)])
         else:
             asked = ask_for_approvals(run.get_chat(), run.agent, claimed.row.on_behalf_of, run.id, end.requests)

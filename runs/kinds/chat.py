@@ -371,6 +371,7 @@ class ChatRun(RunKind):
             changes: list[chats.RowChange] = [*rows, *rows_of_wakes]
             if not event.answer.calls:
                 finish_run(update)
+                run.answer_message, run.has_outside_texts = message, claimed.has_outside_texts
                 changes = [*record_context(claimed, run), *changes, *build_changes_after_end([run], has_answered=True)]
             self.save(update, changes)
             if not event.answer.calls:

@@ -15,6 +15,7 @@ from chats.models import Chat
 from common.writing import RowUpdate
 from context.log_entries import build_entry, build_participant
 from context.transcript import ChatContext, LogEntry, build_task_text
+from events.rows import TextsOfOthers
 from runs.kinds.base import (
     EMPTY_ANSWER,
     PreparedRun,
@@ -93,6 +94,7 @@ class TaskRun(ChatRun):
                 changes += (
                     [finish_run(update)] if text else build_closing_changes(update, EMPTY_ANSWER, claimed=claimed)
                 )
+                run.answer_message, run.has_outside_texts = text, claimed.has_outside_texts
                 ended.append(run)
             replies.append(build_step_saved(run))
         chats.save_changes(chat.id, [*changes, *build_changes_after_end(ended, has_answered=True)])
@@ -101,7 +103,13 @@ class TaskRun(ChatRun):
     def prepare(self, claimed: ClaimedRun) -> PreparedRun:
         run, prepared = claimed.row, super().prepare(claimed)
         content = prepared.content.model_copy(update={"limits": Limits.model_validate(run.limits)})
-        return replace(prepared, content=content, file_ids=tuple(UUID(id) for id in TaskInput.from_run(run).file_ids))
+        task = TaskInput.from_run(run)
+        return replace(
+            prepared,
+            content=content,
+            file_ids=tuple(UUID(id) for id in task.file_ids),
+            given_texts=None if task.read_texts is None else TextsOfOthers(task.read_texts),
+        )
 
     def read_conversation(
         self, run: Run, prompt: str, instructions: Mapping[str, str], tokens: int, can_see_images: bool

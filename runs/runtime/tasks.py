@@ -17,7 +17,8 @@ from runs.models import Run, RunOrigin
 @dataclass(frozen=True)
 class TaskInput:
     """The input of a run that does a task: what is to be done, who wants it, and which files the run may read. The run ends after
-    `max_steps` or `max_seconds`, or at the limits of its agent's version if they are lower."""
+    `max_steps` or `max_seconds`, or at the limits of its agent's version if they are lower. `read_texts`: whose texts the task may
+    contain, besides those of the person for whom the run works (`TextsOfOthers`); null: that is not known."""
 
     text: str
     author_id: str
@@ -26,6 +27,7 @@ class TaskInput:
     file_ids: list[str] = field(default_factory=list)
     max_steps: int | None = None
     max_seconds: float | None = None
+    read_texts: str | None = None
 
     @classmethod
     def from_run(cls, run: Run) -> "TaskInput":

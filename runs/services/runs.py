@@ -48,7 +48,7 @@ def stop_run(actor: Actor, run_id: UUID, *, as_operator: bool = False) -> Run:
         raise Conflict(gettext("This run is over."), code=Code.RUN_ENDED)
     if isinstance(get_kind(run), Job):
         stop_job(actor, run.id)
-    elif changes := _build_stop_changes(list_runs_to_stop(run), by=actor):
+    elif changes := build_stop_changes(list_runs_to_stop(run), by=actor):
         chats.save_changes(run.get_chat_id(), changes)
     audit.record(actor, "run.stopped", workspace_id=run.workspace_id, object_id=run.id)
     run.refresh_from_db()
@@ -114,7 +114,7 @@ def _get_locked_run(
     return run
 
 
-def _build_stop_changes(runs: Sequence[Run], *, by: Actor | None = None) -> list[chats.RowChange]:
+def build_stop_changes(runs: Sequence[Run], *, by: Actor | None = None) -> list[chats.RowChange]:
     """Return the changes that stop runs of a locked chat. The workers that execute them are asked to stop."""
     changes: list[chats.RowChange] = []
     for run in runs:
@@ -149,7 +149,7 @@ def end_runs_of_leaver(chat: Chat, actor: Actor, remover: Actor) -> list[chats.R
 def build_changes_that_stop_agent(chat: Chat, agent: Actor) -> list[chats.RowChange]:
     """Return the changes that stop the active runs of an agent in a locked chat, and those of its sub-agents."""
     runs = list_runs_of_agent(agent.id).filter(chat=chat, state__in=NOT_ENDED)
-    return _build_stop_changes(list(runs.select_related("agent").order_by("pk")))
+    return build_stop_changes(list(runs.select_related("agent").order_by("pk")))
 
 
 def list_runs_of_agent(agent_id: UUID) -> QuerySet[Run]:

@@ -8,6 +8,7 @@ from uuid import UUID
 from actors.models import Actor
 from chats.models import Chat
 from common.ids import new_id
+from events.rows import TextsOfOthers
 from files.selectors import find_passable_files
 from runs.kinds.task import TaskRun
 from runs.models import Run
@@ -27,14 +28,21 @@ def start_task_run(
     file_ids: Collection[UUID] = (),
     max_steps: int | None = None,
     max_seconds: float | None = None,
+    read_texts: TextsOfOthers | None = None,
+    subject_id: UUID | None = None,
+    key: str = "",
 ) -> Run:
-    """Return the new run of a task that no other run has given, which is dispatched on commit. The caller has locked the chat, and
-    saves the run with its other changes of the chat.
+    """Return the new run of a task that no other run has given, which is dispatched on commit. The caller has locked the chat,
+    and saves the run with its other changes of the chat.
 
     The run works for `actor`, a person. `author`: that person, or the agent that has given the task. The agent that does it need
     not be in the chat; its own rights and those of the others are checked when the run is claimed and at each step
     (`lock_chat_of_tasks`). It reads those of the files that were posted in the chat. The hook `runs_ended` is called once, at its
-    end."""
+    end.
+
+    `read_texts`: whose texts the task may contain, besides those of the person; null: that is not known. `subject_id`: what
+    the task is a part of, which the run has as its `trigger_id` and its messages as the id of their call. `key`: the
+    concurrency key, which only one run has; by default one of its own."""
     task = TaskInput(
         text=text,
         author_id=str(author.id),
@@ -43,6 +51,7 @@ def start_task_run(
         file_ids=find_passable_files(file_ids, chat.id, None),
         max_steps=max_steps,
         max_seconds=max_seconds,
+        read_texts=None if read_texts is None else read_texts.value,
     )
     id = new_id()
     run = build_task_run(
@@ -54,7 +63,9 @@ def start_task_run(
         id=id,
         workspace_id=chat.workspace_id,
         chat=chat,
-        concurrency_key=f"{kind.name}:{id}",
+        call_id="" if subject_id is None else str(subject_id),
+        trigger_id=subject_id,
+        concurrency_key=key or f"{kind.name}:{id}",
         on_behalf_of=actor,
         triggered_by=actor,
         payer_id=chat.workspace_id,

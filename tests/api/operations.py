@@ -17,6 +17,7 @@ from actors import services as actors
 from agents.models import Draft
 from agents.services import drafts
 from agents.specs.content import SpecContent
+from boards.models import Board
 from chats import services as chats
 from chats.models import Message
 from common.clock import now
@@ -129,6 +130,24 @@ def _make_summary(team: Team, seq: int) -> Things:
     HistorySummaryFactory.create(chat=team.chat, from_seq=seq, through_seq=seq, sentences=[sentence])
     correction = SummaryCorrectionFactory.create(chat=team.chat, person=team.alice, seqs=[seq])
     return {"sentence_id": sentence["id"], "correction_id": correction.id}
+
+
+def _change_board(**columns: Any) -> Callable[[Team, Things, str], None]:
+    """Return a preparation that sets the board to this state."""
+
+    def change(team: Team, things: Things, who: str) -> None:
+        Board.objects.filter(pk=things["board_id"]).update(**columns)
+
+    return change
+
+
+def _fail_task(team: Team, things: Things, who: str) -> None:
+    """Let the task of the board fail while the board works on another."""
+    _change_board(state="executing", max_at_once=1)(team, things, who)
+    board = Board.objects.get(pk=things["board_id"])
+    board.tasks.update(state="failed", attempt=1, ended_at=now())
+    if board.tasks.count() == 1:
+        BoardTaskFactory.create(board=board, agent=team.robin, number=2, state="ready")
 
 
 def _make_board(team: Team) -> UUID:
@@ -650,6 +669,22 @@ OPERATIONS: dict[str, Operation] = {
     ),
     "read_board": Operation("GET", "boards/{board_id}", MEMBERS),
     "list_board_results": Operation("GET", "boards/{board_id}/results", MEMBERS),
+    # The board is Alice's.
+    "start_board": Operation("POST", "boards/{board_id}/start", EDITORS),
+    "stop_board": Operation("POST", "boards/{board_id}/stop", EDITORS),
+    "pause_board": Operation("POST", "boards/{board_id}/pause", EDITORS),
+    "resume_board": Operation("POST", "boards/{board_id}/resume", EDITORS, lambda t: {"limit_micro": 1_000_000}),
+    "answer_board": Operation(
+        "POST", "boards/{board_id}/answer", EDITORS, prepare=_change_board(state="executing", started_at=now())
+    ),
+    "retry_board_task": Operation("POST", "boards/{board_id}/tasks/1/retry", EDITORS, prepare=_fail_task),
+    "fork_board": Operation(
+        "POST",
+        "boards/{board_id}/fork",
+        EDITORS,
+        lambda t: {"id": str(new_id()), "number": 1},
+        prepare=_change_board(state="failed", reason_code="stopped", ended_at=now()),
+    ),
     "list_schedules": Operation("GET", "agents/{agent_id}/schedules", MEMBERS),
     "create_schedule": Operation(
         "POST",

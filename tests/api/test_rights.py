@@ -263,7 +263,7 @@ GRANTS: dict[str, set[str]] = {
         "delete_embedding_model",
     },
     "create_agent_workspace": {"create_agent", "import_agent"},
-    "stop_run_chat": set(),  # the run of the table works for Bob himself
+    "stop_run_chat": {"stop_board", "pause_board"},  # the run of the table works for Bob himself
     "edit_draft_actor": set(),  # suggesters may anyway
     "save_agent_actor": {"save_draft", "restore_version"},
     "review_agent_actor": {

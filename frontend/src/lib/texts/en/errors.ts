@@ -44,6 +44,7 @@ const errors = {
   'error.approval_decided': 'This has been decided already, or it is too late.',
   'error.invalid_arguments': 'The tool does not accept these values.',
   'error.run_ended': 'This run has already ended.',
+  'error.board_ended': 'This board has already ended.',
   'error.workspace_has_public_agents': 'People elsewhere use agents that it has published. Take these down first.',
   'error.still_public': 'It is still public. Take it down first.',
   'error.would_report_to_itself': 'It would report to itself.',

@@ -43,6 +43,7 @@ const errors: Record<keyof typeof en, string> = {
   'error.approval_decided': '已经有人决定，或已经过期。',
   'error.invalid_arguments': '工具不接受这些值。',
   'error.run_ended': '此次运行已经结束。',
+  'error.board_ended': '此任务板已经结束。',
   'error.workspace_has_public_agents': '其他地方的人仍在使用它发布的 Agent，先将这些下架。',
   'error.still_public': '它仍是公开的，先将它下架。',
   'error.would_report_to_itself': '它会成为自己的下属。',

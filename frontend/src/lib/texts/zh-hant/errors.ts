@@ -43,6 +43,7 @@ const errors: Record<keyof typeof en, string> = {
   'error.approval_decided': '已經有人決定，或已經過期。',
   'error.invalid_arguments': '工具不接受這些值。',
   'error.run_ended': '此次執行已經結束。',
+  'error.board_ended': '此任務板已經結束。',
   'error.workspace_has_public_agents': '其他地方的人仍在使用它發布的 Agent，先將這些下架。',
   'error.still_public': '它仍是公開的，先將它下架。',
   'error.would_report_to_itself': '它會成為自己的下屬。',

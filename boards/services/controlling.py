@@ -1,0 +1,156 @@
+"""What people do with a board: start, stop, pause, resume and answer it, and try a task again."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from actors.models import Actor
+from boards.models import Board, BoardTask
+from boards.permissions import BoardVerb, get_board_for
+from boards.plan import MAX_DESCRIPTION
+from boards.services import engine
+from boards.services.loaded_board import LoadedBoard
+from common.clock import now
+from common.errors import Code, Conflict, Invalid, NotFound
+from common.text import remove_invisible, to_storable, to_storable_json
+from events import audit
+from events.rows import BoardPause, BoardState, BoardTaskState, TextsOfOthers
+
+UNPAUSED = {"pause_reason": "", "paused_at": None, "paused_by": None}
+
+
+@transaction.atomic
+def start_board(actor: Actor, board_id: UUID) -> Board:
+    """Start a planned board; also one that waits for a person because of its estimate. Starting one that has started changes
+    nothing. Raises `NotFound`, `Forbidden`, `Conflict` (`board_ended`)."""
+    loaded = _lock(actor, board_id, BoardVerb.CONTROL)
+    board = loaded.board
+    if board.state != BoardState.DECOMPOSED:
+        return board
+    loaded.set(started_by=actor, **UNPAUSED)
+    engine.begin(loaded, by=actor)
+    return _save(loaded, actor, "board.started")
+
+
+@transaction.atomic
+def stop_board(actor: Actor, board_id: UUID) -> Board:
+    """Stop a board with all its runs; it has failed then. What its tasks have brought stays. Raises `NotFound`, `Forbidden`,
+    `Conflict` (`board_ended`)."""
+    loaded = _lock(actor, board_id, BoardVerb.STOP)
+    engine.stop_board_tasks(loaded, by=actor)
+    return _save(loaded, actor, "board.stopped")
+
+
+@transaction.atomic
+def pause_board(actor: Actor, board_id: UUID) -> Board:
+    """Start nothing more of a board until it is resumed. The runs of its tasks go on to their ends. Pausing a paused one changes
+    nothing. Raises `NotFound`, `Forbidden`, `Conflict` (`board_ended`)."""
+    loaded = _lock(actor, board_id, BoardVerb.STOP)
+    if loaded.board.is_paused:
+        return loaded.board
+    loaded.set(pause_reason=BoardPause.PERSON, paused_at=now(), paused_by=actor)
+    loaded.new_rows.append(engine.build_message(loaded, "TASKS_PAUSED", actor=actor, code=BoardPause.PERSON))
+    return _save(loaded, actor, "board.paused")
+
+
+@transaction.atomic
+def resume_board(actor: Actor, board_id: UUID, *, limit_micro: int | None = None) -> Board:
+    """Let a paused board go on. `limit_micro`: what it may cost from now on, in all; null: as before. Resuming one that is not
+    paused only sets the limit. Raises `NotFound`, `Forbidden`, `Conflict` (`board_ended`)."""
+    verb = BoardVerb.CONTROL if limit_micro is None else BoardVerb.RAISE_LIMIT
+    loaded = _lock(actor, board_id, verb)
+    board = loaded.board
+    if limit_micro is not None:
+        loaded.set(limit_micro=limit_micro)
+    if board.is_paused:
+        is_before_start = board.state == BoardState.DECOMPOSED
+        loaded.set(**UNPAUSED)
+        loaded.new_rows.append(engine.build_message(loaded, "TASKS_RESUMED", actor=actor))
+        if is_before_start:
+            engine.begin(loaded, by=actor)
+        else:
+            engine.advance(loaded)
+    return _save(loaded, actor, "board.resumed")
+
+
+@transaction.atomic
+def answer_board(actor: Actor, board_id: UUID) -> Board:
+    """Have the answer put together from what there is: the tasks that have not ended are cancelled. Raises `NotFound`,
+    `Forbidden`, and `Conflict` if the board has ended (`board_ended`) or is not executed."""
+    loaded = _lock(actor, board_id, BoardVerb.CONTROL)
+    if loaded.board.state != BoardState.EXECUTING:
+        raise Conflict("The tasks of this board are not being worked on.", code=Code.INVALID)
+    loaded.set(**UNPAUSED)
+    engine.cancel_tasks(loaded, "answered")
+    engine.advance(loaded)
+    return _save(loaded, actor, "board.answered")
+
+
+@transaction.atomic
+def retry_task(
+    actor: Actor,
+    board_id: UUID,
+    number: int,
+    *,
+    description: str | None = None,
+    parameters: dict[str, Any] | None = None,
+) -> Board:
+    """Try a failed task of a board again while the board works on others, with another description or other parameters if they
+    are given.
+
+    Raises `NotFound`, `Forbidden`, and `Conflict` if the board has ended (`board_ended`), the task has not failed, or the
+    tasks that follow it were decided by its failure: then the board is repeated from this task (`fork_board`).
+    """
+    loaded = _lock(actor, board_id, BoardVerb.CONTROL)
+    task = loaded.tasks.get(number)
+    if task is None:
+        raise NotFound("This board has no such task.")
+    is_undecided = all(not target.has_ended and target.attempt == 0 for target in loaded.list_targets(task))
+    if task.state != BoardTaskState.FAILED or loaded.board.state != BoardState.EXECUTING or not is_undecided:
+        raise Conflict(
+            "Only a task that has failed is tried again, while nothing follows from its failure yet.",
+            code=Code.INVALID,
+            hints=["Run the board again from this task."],
+        )
+    loaded.set_task(
+        task,
+        state=BoardTaskState.READY,
+        ended_at=None,
+        reason_code="",
+        **build_changed_text(task, description, parameters),
+    )
+    engine.advance(loaded)
+    return _save(loaded, actor, "board.task_retried")
+
+
+def build_changed_text(task: BoardTask, description: str | None, parameters: dict[str, Any] | None) -> dict[str, Any]:
+    """Return the fields of a task with another text. The text of the person who changes it is nobody else's. Raises `Invalid`."""
+    fields: dict[str, Any] = {}
+    if description is not None:
+        text = remove_invisible(to_storable(description)).strip()[:MAX_DESCRIPTION]
+        if not text:
+            raise Invalid("Say what the task is about.")
+        if text != task.description:
+            fields |= {"description": text, "replaced_description": task.description}
+    if parameters is not None:
+        fields["parameters"] = to_storable_json(parameters)
+    has_own_parameters = parameters is not None or not task.parameters
+    if description is not None and has_own_parameters:
+        fields["read_texts"] = TextsOfOthers.NONE.value
+    return fields
+
+
+def _lock(actor: Actor, board_id: UUID, verb: BoardVerb) -> LoadedBoard:
+    """Lock the chat of a board and then the board. Raises `Conflict` if it has ended."""
+    get_board_for(actor, board_id, verb, lock=True)
+    loaded = engine.lock_boards([board_id])[0]
+    if loaded.board.has_ended:
+        raise Conflict("This board has ended.", code=Code.BOARD_ENDED, hints=["Run it again from one of its tasks."])
+    return loaded
+
+
+def _save(loaded: LoadedBoard, actor: Actor, action: str) -> Board:
+    engine.save(loaded, by=actor)
+    audit.record(actor, action, workspace_id=loaded.board.workspace_id, object_id=loaded.board.id)
+    return loaded.board

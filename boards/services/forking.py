@@ -1,0 +1,152 @@
+"""Run a board again from one of its tasks: a new board, which reuses the results of the others. The first one stays as it is."""
+
+from collections.abc import Iterable
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+
+from actors.models import Actor
+from boards.models import Board, BoardTask, TaskEdge, TaskResult
+from boards.permissions import BoardVerb, get_board_for
+from boards.selectors import list_tasks
+from boards.services import engine
+from boards.services.controlling import build_changed_text
+from boards.services.loaded_board import get_current_result
+from boards.services.planning import check_boards_under_way
+from chats import services as chats
+from chats.permissions import ChatVerb, get_chat_for
+from common.clock import now
+from common.errors import Code, Conflict, NotFound, build_duplicate_id_error
+from common.ids import new_id
+from common.writing import insert
+from events import audit
+from events.rows import BoardState, BoardTaskState, PlannedBy
+
+
+@transaction.atomic
+def fork_board(
+    actor: Actor,
+    board_id: UUID,
+    *,
+    id: UUID,
+    number: int,
+    description: str | None = None,
+    parameters: dict[str, Any] | None = None,
+) -> tuple[Board, bool]:
+    """Run an ended board again from a task, with another description or other parameters if they are given. Return the new board,
+    which has started, and whether it is new: the same `id` again returns the first one.
+
+    The task, those that follow it, and all that have brought no result are done again; the results of the others are reused.
+    It works for the actor. Raises `NotFound`, `Forbidden`, `Invalid`, `LimitReached`, and `Conflict` for a board that has not
+    ended or has no plan, and for an id that something else has (`id_taken`).
+    """
+    source = get_board_for(actor, board_id, BoardVerb.CONTROL, lock=True)
+    chat = get_chat_for(actor, source.chat_id, ChatVerb.POST)
+    if stored := Board.objects.filter(pk=id).first():
+        if (stored.forked_from_id, stored.forked_at, stored.started_by_id) != (source.id, number, actor.id):
+            raise build_duplicate_id_error("board")
+        return stored, False
+    if not source.has_ended:
+        raise Conflict(
+            "This board has not ended.",
+            code=Code.INVALID,
+            hints=["Try its failed task again, or stop the board first."],
+        )
+    tasks = {task.number: task for task in list_tasks().filter(board=source)}
+    if number not in tasks:
+        raise NotFound("This board has no such task.")
+    check_boards_under_way(chat)
+    again = _find_tasks_after(number, tasks.values())
+    board = Board(
+        id=id,
+        workspace_id=source.workspace_id,
+        chat=chat,
+        planned_by=PlannedBy.FORK,
+        state=BoardState.DECOMPOSED,
+        user_input=source.user_input,
+        reasoning=source.reasoning,
+        requires_aggregation=source.requires_aggregation,
+        task_count=source.task_count,
+        max_at_once=source.max_at_once,
+        limit_micro=source.limit_micro,
+        aggregator_id=source.aggregator_id if source.requires_aggregation else None,
+        forked_from=source,
+        forked_at=number,
+        on_behalf_of=actor,
+        started_by=actor,
+    )
+    copies = {task.number: _copy_task(board, task, is_reused=task.number not in again) for task in tasks.values()}
+    for field, value in build_changed_text(copies[number], description, parameters).items():
+        setattr(copies[number], field, value)
+    results = [
+        _copy_result(copies[task.number], result)
+        for task in tasks.values()
+        if copies[task.number].state == BoardTaskState.SUCCEEDED and (result := get_current_result(task))
+    ]
+    insert(
+        [TaskEdge(board=board, source=copies[after], target=copy) for copy in copies.values() for after in copy.after]
+    )
+    insert(results)
+    for result in results:
+        result.task.stored_results = [result]
+    try:
+        with transaction.atomic():
+            chats.save_changes(chat.id, [board, *copies.values()])
+    except IntegrityError:
+        raise build_duplicate_id_error("board") from None
+    loaded = engine.lock_boards([board.id])[0]
+    engine.begin(loaded, by=actor)
+    engine.save(loaded)
+    audit.record(actor, "board.forked", workspace_id=chat.workspace_id, object_id=board.id, forked_from=str(source.id))
+    return loaded.board, True
+
+
+def _find_tasks_after(number: int, tasks: Iterable[BoardTask]) -> set[int]:
+    """Return the number and those of all tasks that follow it, directly or not."""
+    found = {number}
+    followers = {task.number: set(task.after) for task in tasks}
+    while new := {other for other, after in followers.items() if after & found} - found:
+        found |= new
+    return found
+
+
+def _copy_task(board: Board, task: BoardTask, *, is_reused: bool) -> BoardTask:
+    """Return the task of the new board. It has succeeded if the result of the first one is reused, and waits otherwise."""
+    is_done = is_reused and task.state == BoardTaskState.SUCCEEDED and get_current_result(task) is not None
+    copy = BoardTask(
+        id=new_id(),
+        board=board,
+        chat_id=board.chat_id,
+        number=task.number,
+        agent_id=task.agent_id,
+        agent_name=task.agent_name,
+        description=task.description,
+        parameters=task.parameters,
+        read_texts=task.read_texts,
+        file_ids=task.file_ids,
+        after=task.after,
+        join=task.join,
+        on_failure=task.on_failure,
+        max_attempts=task.max_attempts,
+        state=BoardTaskState.SUCCEEDED if is_done else BoardTaskState.PENDING,
+        attempt=1 if is_done else 0,
+        ended_at=now() if is_done else None,
+    )
+    copy.stored_results = []
+    return copy
+
+
+def _copy_result(task: BoardTask, result: TaskResult) -> TaskResult:
+    """Return the result of a reused task, which names the one that was brought first. It has cost nothing here."""
+    return TaskResult(
+        task=task,
+        attempt=1,
+        success=True,
+        data=result.data,
+        execution_time=0.0,
+        description=result.description,
+        read_texts=result.read_texts,
+        run_id=result.run_id,
+        reused_from_id=result.reused_from_id or result.pk,
+    )
