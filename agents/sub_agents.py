@@ -118,6 +118,10 @@ class AgentTool(TaskTool):
             " answers with a summary. Several calls in one answer work at the same time."
         )
 
+    @property
+    def described_agents(self) -> Sequence[Actor]:
+        return [self.agent]
+
     def build_wait(self, args: TaskArgs, config: ToolConfig) -> AgentTask:
         return self.build_task_for(self.agent, args, config)
 

@@ -13,12 +13,12 @@ from uuid import UUID
 from pydantic import ValidationError
 
 from actors.models import Actor
+from agents.hooks import find_team_tools
 from agents.models import AgentSpec
 from agents.permissions import AgentVerb, compute_agent_verbs, get_agent_for
 from agents.services.teams import find_sub_agents, find_team_members
 from agents.specs.content import SpecContent, ToolUse
-from agents.sub_agents import AgentTool, Delegate, DelegateConfig
-from agents.teams import PlanTasks
+from agents.sub_agents import Delegate, DelegateConfig
 from common.errors import Forbidden, NotFound
 from events.rows import Policy, SpecOrigin
 from llm.messages import ToolSchema
@@ -103,23 +103,18 @@ def get_run_tools(
         if sub_agents := [found for found, policy in policy_of.items() if policy != Policy.OFF]:
             asked_ids = {found.pk for found, policy in policy_of.items() if policy == Policy.ASK}
             configured[Delegate.name] = replace(delegate, tool=Delegate(sub_agents, asked_ids=asked_ids))
-    if plan := _build_plan_tool(content, members, policies):
-        configured[PlanTasks.name] = plan
+    for tool in _find_team_tools(content, members, policies):
+        configured[tool.name] = ConfiguredTool(tool, tool.parse_config({}), content.team.aggregation.strip())
     return configured
 
 
-def _build_plan_tool(
-    content: SpecContent, members: Sequence[Actor], policies: Mapping[str, Policy]
-) -> ConfiguredTool | None:
-    """Return the tool by which an agent plans for these members of its team; null if none of them may be given tasks. The policy
+def _find_team_tools(content: SpecContent, members: Sequence[Actor], policies: Mapping[str, Policy]) -> list[Tool]:
+    """Return the tools by which an agent gives these members of its team tasks; none if none of them may be given any. The policy
     of the workspace for a public agent is that of the agent as a tool."""
     policy_of = {member: policies.get(build_agent_tool_name(member.pk)) for member in members if member.is_public}
     allowed = [member for member in members if policy_of.get(member) != Policy.OFF]
-    if not allowed:
-        return None
-    asked_ids = {member.pk for member, policy in policy_of.items() if policy == Policy.ASK}
-    tool = PlanTasks(content.team, allowed, asked_ids=asked_ids)
-    return ConfiguredTool(tool, tool.parse_config({}), content.team.aggregation.strip())
+    asked_ids = [member.pk for member, policy in policy_of.items() if policy == Policy.ASK]
+    return find_team_tools.call(content.team, allowed, asked_ids) if allowed else []
 
 
 def has_reading_tool(content: SpecContent, name: str, policies: Mapping[str, Policy]) -> bool:
@@ -133,9 +128,7 @@ def has_descriptions_from_outside(tools: Mapping[str, ConfiguredTool], workspace
     """Return whether a public agent of another workspace is one of these tools, or a member of the team: its description is written
     outside, and no editor of this workspace has approved it. What a run writes after it has read such a description waits for a
     click (FAIR8). An `AgentTool` is always a public agent."""
-    agents = [configured.tool.agent for configured in tools.values() if isinstance(configured.tool, AgentTool)]
-    if (plan := tools.get(PlanTasks.name)) is not None and isinstance(plan.tool, PlanTasks):
-        agents += [member for member in plan.tool.members if member.is_public]
+    agents = [agent for configured in tools.values() for agent in configured.tool.described_agents if agent.is_public]
     return any(not agent.is_shipped and agent.published_by_workspace_id != workspace_id for agent in agents)
 
 

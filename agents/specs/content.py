@@ -48,12 +48,12 @@ class ContextSettings(StrictModel):
 
 
 class Team(StrictModel):
-    """The agents to which this one gives the tasks of a plan; the plan is a board in the chat (`agents/teams.py`). No members: it
-    makes no plans.
+    """The agents to which this one gives the tasks of a plan, which is a board in the chat (`boards/agent_tools.py`). Without
+    members it makes no plans.
 
     `max_tasks`: tasks of a plan; `max_at_once`: how many of them are done at the same time. `limit_dollars`: what a board may cost;
     null: as much as the budgets allow. `ask_above_dollars`: a board whose estimate is higher waits for a person before it starts;
-    null: none waits. `aggregation`: how the results become the answer.
+    null: none waits. `aggregation`: how the results become the answer, for the model.
     """
 
     members: tuple[MemberHandle, ...] = Field(default=(), max_length=MAX_MEMBERS)

@@ -183,7 +183,14 @@ class ChatRun(RunKind):
             if model != content.model:
                 content, replaced_model = content.model_copy(update={"model": model}), content.model
         tools = add_find_tools(
-            get_run_tools(run.agent, spec, content, run.workspace_id, only_reading=self.only_reading)
+            get_run_tools(
+                run.agent,
+                spec,
+                content,
+                run.workspace_id,
+                only_reading=self.only_reading,
+                with_team=self.is_participant,
+            )
         )
         found = read_found_tools(run) if FIND_TOOLS in tools and run.steps_done else frozenset()
         resolved = resolve_model_of_run(claimed, *get_endpoint(workspace, content.model, person, stored=stored))
