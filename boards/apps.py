@@ -1,4 +1,4 @@
-"""The app configuration. It registers the kinds of runs that do the tasks of boards."""
+"""The app configuration. It registers the kinds of runs of boards, and that runs wait for boards."""
 
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
@@ -10,7 +10,10 @@ class BoardsConfig(AppConfig):
 
     def ready(self) -> None:
         from boards.run_kinds import BOARD_ANSWER, BOARD_TASK
+        from boards.services.waiting import BOARD_WAITS
         from runs.kinds import register_kind
+        from runs.runtime.waits import register_wait_kind
 
         for kind in (BOARD_TASK, BOARD_ANSWER):
             register_kind(kind)
+        register_wait_kind(BOARD_WAITS)

@@ -11,7 +11,6 @@ from boards.permissions import BoardVerb, get_board_for
 from boards.plan import MAX_DESCRIPTION
 from boards.services import engine
 from boards.services.loaded_board import LoadedBoard
-from common.clock import now
 from common.errors import Code, Conflict, Invalid, NotFound
 from common.text import remove_invisible, to_storable, to_storable_json
 from events import audit
@@ -49,8 +48,7 @@ def pause_board(actor: Actor, board_id: UUID) -> Board:
     loaded = _lock(actor, board_id, BoardVerb.STOP)
     if loaded.board.is_paused:
         return loaded.board
-    loaded.set(pause_reason=BoardPause.PERSON, paused_at=now(), paused_by=actor)
-    loaded.new_rows.append(engine.build_message(loaded, "TASKS_PAUSED", actor=actor, code=BoardPause.PERSON))
+    engine.pause(loaded, BoardPause.PERSON, by=actor)
     return _save(loaded, actor, "board.paused")
 
 

@@ -128,10 +128,9 @@ def advance_boards() -> None:
     sweeper. An error is logged; the others are advanced all the same."""
     ended = Run.objects.exclude(state__in=[SqlConstant(state) for state in NOT_ENDED])
     running = BoardTask.objects.filter(board=OuterRef("pk"), state=BoardTaskState.RUNNING)
-    has_ended_run = Exists(running.filter(run__in=ended))
-    has_ended_run |= Exists(ended.filter(pk=OuterRef("answer_run"))) | Exists(
-        ended.filter(pk=OuterRef("supervisor_run"))
-    )
+    has_ended_run = Q(Exists(running.filter(run__in=ended)))
+    for name in ("answer_run", "supervisor_run"):
+        has_ended_run |= Q(Exists(ended.filter(pk=OuterRef(name))))
     is_idle = Q(state=BoardState.EXECUTING, pause_reason="") & ~Q(Exists(running))
     under_way = Board.objects.filter(has_ended_run | is_idle, ended_at=None)
     for id in under_way.order_by("pk").values_list("pk", flat=True)[:MAX_BOARDS_PER_SWEEP]:
@@ -276,9 +275,7 @@ def _end_attempt(loaded: LoadedBoard, task: BoardTask, run: Run) -> None:
         loaded.end_task(task, BoardTaskState.SUCCEEDED)
     elif result.error_code == BUDGET_CODE:
         loaded.set_task(task, state=BoardTaskState.READY)
-        if not board.is_paused:
-            loaded.set(pause_reason=BoardPause.BUDGET, paused_at=now(), paused_by=None)
-            loaded.new_rows.append(build_message(loaded, "TASKS_PAUSED", code=BoardPause.BUDGET))
+        pause(loaded, BoardPause.BUDGET)
     elif result.error_code not in FINAL_CODES and _count_tries(task) < task.max_attempts:
         loaded.set_task(task, state=BoardTaskState.READY)
     else:
@@ -503,6 +500,13 @@ def queue_supervisor(loaded: LoadedBoard) -> None:
     dispatch_run(run)
     update = RowUpdate(run, only_if={"state": RunState.WAITING_BOARD, "attempt": run.attempt}, error=LeaseLost)
     loaded.new_rows.append(update.set(state=RunState.QUEUED, dispatched_at=None if run.is_isolated else now()))
+
+
+def pause(loaded: LoadedBoard, reason: BoardPause, *, by: Actor | None = None) -> None:
+    """Start nothing more of a board until it is resumed. One that is paused already stays as it is."""
+    if not loaded.board.is_paused:
+        loaded.set(pause_reason=reason, paused_at=now(), paused_by=by)
+        loaded.new_rows.append(build_message(loaded, "TASKS_PAUSED", actor=by, code=reason))
 
 
 def build_message(loaded: LoadedBoard, type_: str, *, actor: Actor | None = None, code: str | None = None) -> Message:

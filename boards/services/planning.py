@@ -11,6 +11,7 @@ from boards.models import Board, BoardTask, TaskEdge
 from boards.plan import PlannedTask, find_problems
 from boards.services import engine
 from boards.services.agents import find_agents_for_tasks
+from boards.services.estimates import estimate_tasks
 from chats import services as chats
 from chats.models import Chat, ChatActor
 from chats.permissions import ChatVerb, get_chat_for
@@ -26,8 +27,6 @@ from runs.models import Run
 
 MAX_BOARDS_UNDER_WAY = 20
 """Boards of one chat that have not ended."""
-MAX_TASKS_OF_SUPERVISOR = 25
-"""Tasks of a plan by a model."""
 MAX_INPUT = 20_000
 """Characters of what a board is for."""
 
@@ -77,6 +76,7 @@ def create_board(
         max_at_once=max_at_once,
         limit_micro=limit_micro,
         aggregator_id=aggregator_id if needs_answer else None,
+        estimate_micro=estimate_tasks(chat.workspace_id, [task.agent_id for task in tasks]),
         on_behalf_of=actor,
         started_by=actor,
     )
@@ -100,8 +100,6 @@ def open_board(run: Run, *, call_id: str, user_input: str, max_at_once: int, lim
     locked; the caller saves a new board with its other changes."""
     if stored := Board.objects.filter(supervisor_run=run).first():
         return stored
-    if run.path:
-        raise Conflict("An agent that does a task for another one makes no board.")
     return Board(
         id=new_id(),
         workspace_id=run.workspace_id,
@@ -122,6 +120,7 @@ def decompose_board(
     board: Board,
     tasks: Sequence[PlannedTask],
     *,
+    call_id: str,
     reasoning: str,
     requires_aggregation: bool,
     read_texts: TextsOfOthers,
@@ -135,6 +134,7 @@ def decompose_board(
     """
     if board.state != BoardState.INIT:
         raise Conflict("This board has a plan already.")
+    board.call_id, board.error = call_id, ""
     needs_answer = requires_aggregation or len(tasks) > 1
     rows = _add_plan(board, tasks, agents, reasoning, requires_aggregation=needs_answer, read_texts=read_texts)
     return [build_change(board, *PLAN_FIELDS), *rows]
@@ -144,7 +144,7 @@ def fail_plan(board: Board, problems: Sequence[str]) -> list[RowChange]:
     """End a board whose plan was not valid a second time, and return the changes of its chat, which is locked."""
     board.state, board.reason_code, board.ended_at = BoardState.FAILED, BoardReason.PLAN_INVALID, now()
     board.error = " ".join(problems)[:600]
-    return [build_change(board, "state", "reason_code", "ended_at", "error")]
+    return [build_change(board, "state", "reason_code", "ended_at", "error", "call_id")]
 
 
 def check_boards_under_way(chat: Chat) -> None:
@@ -164,7 +164,15 @@ def _choose_aggregator(chat: Chat, tasks: Sequence[PlannedTask]) -> UUID:
     return next((id for id in [*planned, *able] if id in able), planned[0])
 
 
-PLAN_FIELDS = ("state", "reasoning", "requires_aggregation", "task_count")
+PLAN_FIELDS = (
+    "state",
+    "call_id",
+    "error",
+    "reasoning",
+    "requires_aggregation",
+    "task_count",
+    "estimate_micro",
+)
 
 
 def _get_agents(chat: Chat, tasks: Sequence[PlannedTask], *, also: UUID | None) -> dict[UUID, Actor]:

@@ -1,6 +1,15 @@
 """Fixtures of boards in a chat whose agents use a scripted model."""
 
-from tests.boards.fixtures import boards
+from tests.boards.fixtures import boards, supervisor
 from tests.runs.fixtures import _scripted_model, delivered_tasks, engine, environment, model, start_worker
 
-__all__ = ["_scripted_model", "boards", "delivered_tasks", "engine", "environment", "model", "start_worker"]
+__all__ = [
+    "_scripted_model",
+    "boards",
+    "delivered_tasks",
+    "engine",
+    "environment",
+    "model",
+    "start_worker",
+    "supervisor",
+]

@@ -1,6 +1,8 @@
 """Boards in a chat, and helpers to read and control them."""
 
-from typing import Any
+import json
+from typing import Any, ClassVar
+from uuid import UUID
 
 import pytest
 from django.db import transaction
@@ -9,11 +11,14 @@ from actors.models import Actor
 from boards import services
 from boards.models import Board, BoardTask, TaskEdge, TaskResult
 from boards.plan import PlannedTask
+from boards.waits import BoardWait
 from chats.models import Message
 from common.ids import new_id
 from runs.models import Run
 from tests.people import make_agent
 from tests.runs.environment import RunEnvironment
+from tools.interface import Tool, ToolArgs, ToolConfig
+from tools.registry import registry
 
 
 class BoardEnvironment:
@@ -81,3 +86,69 @@ class BoardEnvironment:
 def boards(environment: RunEnvironment) -> BoardEnvironment:
     """The chat of the team, with agents for tasks."""
     return BoardEnvironment(environment)
+
+
+class PlanTasks(Tool):
+    """Make a plan."""
+
+    name = "test_plan"
+    effect = "read"
+    wait_kind = BoardWait.kind
+    ask_above_micro: ClassVar[int | None] = None
+    members: ClassVar[dict[str, UUID]] = {}
+    """The ids of the agents that get tasks, by their handles."""
+
+    class Args(ToolArgs):
+        tasks: list[dict[str, Any]]
+        requires_aggregation: bool = False
+
+    def build_wait(self, args: Args, config: ToolConfig) -> BoardWait:
+        handles = {task["agent"] for task in args.tasks}
+        unknown = sorted(handles - self.members.keys())
+        return BoardWait(
+            tasks=tuple(
+                PlannedTask(agent_id=self.members[task["agent"]], **{k: v for k, v in task.items() if k != "agent"})
+                for task in args.tasks
+                if task["agent"] in self.members
+            ),
+            reasoning="Each does what it can.",
+            requires_aggregation=args.requires_aggregation,
+            problems=tuple(f"There is no agent {handle}." for handle in unknown),
+            ask_above_micro=self.ask_above_micro,
+        )
+
+
+class Supervisor:
+    """An agent that plans by a tool of the test, as the scripted model says."""
+
+    def __init__(self, boards: BoardEnvironment) -> None:
+        self.boards = boards
+        self.environment = boards.environment
+        self.agent = self.environment.add_agent("Lead", prompt="You lead.", tools=[PlanTasks.name])
+
+    def script_plan(self, *tasks: dict[str, Any], then: Any = None, **fields: Any) -> None:
+        """Let the model make this plan first, and do `then` when it has read the results."""
+        arguments = json.dumps({"tasks": tasks} | fields)
+        call = {"name": PlanTasks.name, "arguments": arguments}
+        self.environment.model.script(system="You lead.", calls=[call], then=then or {"text": "All is done."})
+
+    def ask(self, text: str = "@lead plan it") -> None:
+        self.environment.post(text)
+
+    def get_board(self) -> Board:
+        """Wait for the board, and return it."""
+        found = self.environment.wait(lambda: Board.objects.filter(supervisor_run__isnull=False).first())
+        assert isinstance(found, Board)
+        return found
+
+    def get_run(self) -> Run:
+        return Run.objects.get(agent=self.agent, kind="chat")
+
+
+@pytest.fixture
+def supervisor(boards: BoardEnvironment, monkeypatch: pytest.MonkeyPatch) -> Supervisor:
+    """An agent of the chat that plans."""
+    monkeypatch.setitem(registry, PlanTasks.name, PlanTasks())
+    members = (boards.weather, boards.finance, boards.travel)
+    monkeypatch.setattr(PlanTasks, "members", {agent.handle: agent.id for agent in members})
+    return Supervisor(boards)

@@ -1,0 +1,144 @@
+"""A supervisor plans by a call of a tool, waits for its board without a slot, and answers from the results."""
+
+import json
+
+import pytest
+
+from boards import services
+from boards.models import Board
+from runs.models import Run
+from runs.services import runs
+from tests.boards.fixtures import PlanTasks
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("delivered_tasks")]
+
+PLAN = (
+    {"agent": "weather", "description": "Find dry days"},
+    {"agent": "finance", "description": "Add it up", "after": [1]},
+)
+
+
+def test_BRD8_a_supervisor_waits_for_its_board_and_answers_from_the_results(environment, boards, supervisor):
+    environment.model.script(system="You are Weather.", text="19 to 22 November.")
+    environment.model.script(system="You are Finance.", text="89,080.")
+    supervisor.script_plan(*PLAN, then={"text": "Go on 19 November."})
+    supervisor.ask()
+    board = boards.wait_until_ended(supervisor.get_board())
+    run = supervisor.get_run()
+    assert (board.state, board.final_response, board.planned_by) == ("completed", "Go on 19 November.", "model")
+    assert (board.supervisor_run, board.aggregator, board.user_input) == (run, supervisor.agent, "@lead plan it")
+    assert (board.on_behalf_of, board.started_by) == (boards.team.alice, boards.team.alice)
+    assert (board.reasoning, board.requires_aggregation) == ("Each does what it can.", True)
+    assert (run.state, run.attempt) == ("completed", 2)
+    [result] = [row for row in environment.log("TOOL_RESPONSE") if row.run_id == run.id]
+    assert result.payload["tool_call_id"] == board.call_id
+    assert (result.payload["status"], result.payload["quotes_agents"]) == ("ok", True)
+    brought = json.loads(result.payload["text"])
+    assert [(one["agent"], one["text"]) for one in brought["results"]] == [
+        ("Weather", "19 to 22 November."),
+        ("Finance", "89,080."),
+    ]
+    assert brought["missing"] == []
+    first = Run.objects.filter(kind="board_task").earliest("pk")
+    assert (first.path, first.root) == ([supervisor.agent.id, boards.weather.id], None)
+    assert [row.type for row in environment.log("TASKS_STARTED", "TASKS_ENDED")] == ["TASKS_ENDED"]
+
+
+def test_BRD8_a_waiting_supervisor_has_no_slot_and_answers_other_messages(environment, boards, supervisor):
+    environment.model.script(system="You are Weather.", mode="nofirst")
+    supervisor.script_plan(*PLAN)
+    supervisor.ask()
+    board = supervisor.get_board()
+    environment.wait(lambda: Run.objects.filter(state="waiting_board").exists())
+    environment.wait(lambda: Run.objects.filter(kind="board_task", state="running").exists())
+    run = supervisor.get_run()
+    assert (run.lease_owner, run.lease_until) == ("", None)
+    environment.model.script(system="You lead.", match="hello", text="Hello.")
+    environment.post("@lead hello")
+    environment.wait(lambda: environment.list_answers(by=supervisor.agent) == ["Hello."])
+    services.stop_board(boards.team.alice, board.id)
+    board = boards.wait_until_ended(board)
+    run.refresh_from_db()
+    assert (board.state, board.reason_code, run.state) == ("failed", "stopped", "stopped")
+    assert run.waiting_since is not None
+
+
+def test_BRD8_the_whole_wait_counts_as_waited(environment, boards, supervisor):
+    environment.model.script(system="You are Weather.", text="Dry.", first=0.5)
+    supervisor.script_plan(PLAN[0])
+    supervisor.ask()
+    boards.wait_until_ended(supervisor.get_board())
+    assert supervisor.get_run().waited_seconds >= 0.5
+
+
+def test_BRD9_an_invalid_plan_is_repaired_once(environment, boards, supervisor):
+    environment.model.script(system="You are Weather.", text="Dry.")
+    repaired = {"name": PlanTasks.name, "arguments": json.dumps({"tasks": [PLAN[0]], "requires_aggregation": False})}
+    supervisor.script_plan({"agent": "nobody", "description": "x"}, then={"calls": [repaired], "text": ""})
+    environment.model.script(system="You lead.", match="no such text", text="")
+    supervisor.ask()
+    board = supervisor.get_board()
+    environment.wait(lambda: boards.read(board).state not in ("init",))
+    [refused, *_] = [row for row in environment.log("TOOL_RESPONSE") if row.run_id == supervisor.get_run().id]
+    assert refused.payload["status"] == "error"
+    assert "There is no agent nobody." in refused.payload["text"]
+    assert (boards.read(board).error, boards.list_states(board)[:1]) == ("", boards.list_states(board)[:1])
+    services.stop_board(boards.team.alice, board.id)
+    boards.wait_until_ended(board)
+
+
+def test_BRD9_after_a_second_invalid_plan_the_supervisor_answers_alone(environment, boards, supervisor):
+    bad = {
+        "name": PlanTasks.name,
+        "arguments": json.dumps({"tasks": [{"agent": "weather", "description": "x", "after": [1]}]}),
+    }
+    supervisor.script_plan({"agent": "nobody", "description": "x"}, then={"calls": [bad]})
+    supervisor.ask()
+    board = supervisor.get_board()
+    environment.wait(lambda: boards.read(board).state == "failed")
+    board = boards.read(board)
+    assert (board.reason_code, board.error, board.task_count) == ("plan_invalid", "Task 1 follows itself.", 0)
+    assert not Run.objects.filter(kind="board_task").exists()
+    environment.model.script(system="You lead.", text="I answer alone.")
+    [run] = environment.wait_until_idle()
+    assert run.state == "completed"
+    assert environment.list_answers(by=supervisor.agent)[-1] == "I answer alone."
+    assert Board.objects.count() == 1
+
+
+def test_BRD10_stopping_a_supervisor_stops_its_board(environment, boards, supervisor):
+    environment.model.script(system="You are Weather.", mode="nofirst")
+    supervisor.script_plan(*PLAN)
+    supervisor.ask()
+    board = supervisor.get_board()
+    environment.wait(lambda: Run.objects.filter(kind="board_task", state="running").exists())
+    runs.stop_run(boards.team.alice, supervisor.get_run().id)
+    board = boards.wait_until_ended(board)
+    assert (board.state, board.reason_code, board.stopped_by) == ("failed", "stopped", None)
+    assert boards.list_states(board) == ["cancelled", "cancelled"]
+    assert {run.state for run in environment.runs()} == {"stopped"}
+
+
+def test_BRD11_a_board_above_an_amount_waits_for_a_person(environment, boards, supervisor, monkeypatch):
+    environment.model.script(system="You are Weather.", text="Dry.")
+    monkeypatch.setattr(PlanTasks, "ask_above_micro", 5)
+    monkeypatch.setattr("boards.services.waiting.estimate_tasks", lambda workspace_id, agent_ids: 6)
+    supervisor.script_plan(PLAN[0])
+    supervisor.ask()
+    board = supervisor.get_board()
+    environment.wait(lambda: Run.objects.filter(state="waiting_board").exists())
+    board = boards.read(board)
+    assert (board.state, board.pause_reason, board.estimate_micro) == ("decomposed", "estimate", 6)
+    assert not Run.objects.filter(kind="board_task").exists()
+    services.start_board(boards.team.alice, board.id)
+    board = boards.wait_until_ended(board)
+    assert (board.state, board.pause_reason) == ("completed", "")
+
+
+def test_BRD8_a_board_without_results_lets_its_supervisor_say_so(environment, boards, supervisor):
+    environment.model.script(system="You are Weather.", mode="status", status=400)
+    supervisor.script_plan(PLAN[0], then={"text": "Nothing came of it."})
+    supervisor.ask()
+    board = boards.wait_until_ended(supervisor.get_board())
+    assert (board.state, board.reason_code) == ("failed", "no_results")
+    assert environment.list_answers(by=supervisor.agent) == ["Nothing came of it."]
