@@ -58,7 +58,9 @@ def build_answer_messages(
 ) -> tuple[list[Message], Message | None]:
     """Return the rows of an answer in their order, and the text message among them, or null. `run`: as it is stored now."""
     answer, message_id = event.answer, event.step.message_id
-    stamp = build_stamp(claimed, run, model, answer)
+    # The given answer of a run is a text of another agent: it has used no model here, and mentions nobody.
+    stamp = build_stamp(claimed, run, model, answer) if event.was_asked else Stamp.model_validate(run.stamp)
+    find_mentions = find_mentions and event.was_asked
     rows = _build_thinking(run, message_id, answer.thinking)
     message = None
     if answer.text.strip():
