@@ -268,6 +268,7 @@ tools:
 - tool: web_fetch
   custom_config: {colour: red}
 - tool: current_time
+team: {members: [robin, ghost], max_at_once: 2}
 """
 
 
@@ -279,6 +280,7 @@ def test_a_trial_lists_what_is_missing_and_creates_nothing(team):
         ("tool", "summon"),
         ("setting", "web_fetch"),
         ("model", "gpt-9"),
+        ("member", "@ghost"),
     }
     assert [use["tool"] for use in row["content"]["tools"]] == ["web_fetch", "current_time"]
     assert Actor.objects.count() == before
@@ -292,6 +294,7 @@ def test_an_import_leaves_out_what_is_missing(team):
         ("current_time", {}),
     ]
     assert spec.content["model"] == "gpt-9"
+    assert (spec.content["team"]["members"], spec.content["team"]["max_at_once"]) == (["robin"], 2)
     assert row["agent"]["actor"]["name"] == "Second"
 
 

@@ -12,7 +12,7 @@ from agents.models import AgentSpec
 from agents.permissions import get_production
 from agents.services import agents, drafts, specs, stored_specs
 from agents.services.shipped import SHIPPED, get_shipped_agent
-from agents.specs.content import Limits, Parameters, SpecContent, ToolUse
+from agents.specs.content import Limits, Parameters, SpecContent, Team, ToolUse
 from chats.models import Chat, ChatActor, Message
 from common.errors import Code, Conflict, Forbidden, Invalid, LimitReached, NotFound
 from common.ids import new_id
@@ -38,7 +38,7 @@ from workspaces.models import Workspace
 pytestmark = pytest.mark.django_db
 
 
-def save_version(team, **fields):
+def save_version(team, /, **fields):
     """Save the next version of Robin."""
     content = SpecContent(**{"prompt": "Newer.", **fields})
     robin = Actor.objects.get(pk=team.robin.pk)
@@ -155,6 +155,28 @@ def test_the_agents_of_the_workspace_that_it_delegates_to_do_not_go_along(team):
     [use] = get_production(publish(team)).parse_content().tools
     assert use.custom_config == {"allowed_sub_agents": ["browser"], "max_depth": 2}
     assert get_production(Actor.objects.get(pk=team.robin.pk)).parse_content().tools == (delegate,)
+
+
+def test_a_team_keeps_its_shipped_and_public_members_elsewhere(team):
+    """Scribe is of the workspace. A public agent and one of the workspace have the handle `oracle`, which is the latter here."""
+    make_agent(team.workspace, team.alice, "Scribe")
+    elsewhere = make_agent(team.elsewhere, team.charlie, "Seer")
+    for name, handle in (("Seer", "seer"), ("Oracle", "oracle")):
+        publishing.publish_agent(team.charlie, elsewhere.id, name=name, handle=handle, **LISTING)
+        elsewhere = make_agent(team.elsewhere, team.charlie, "Other")
+    make_agent(team.workspace, team.alice, "Oracle")
+    own = Team(
+        members=("scribe", "browser", "seer", "oracle"),
+        max_at_once=2,
+        aggregation="The key: sk-abcdefghij0123456789abcd",
+    )
+    save_version(team, prompt="Plan with scribe.", team=own)
+    check = build_publication_check(team.alice, team.robin.id)
+    left_out = [(tool.name, tool.reason, tool.lines) for tool in check.unpublished_tools]
+    assert left_out == [("scribe", "member", [1]), ("oracle", "member", [])]
+    assert [secret.place for secret in check.secrets] == ["team"]
+    published = get_production(publish(team)).parse_content().team
+    assert published == own.model_copy(update={"members": ("browser", "seer")})
 
 
 def test_delegate_is_published_only_with_agents_of_the_release(team):
