@@ -140,8 +140,8 @@ def fit_content(file: AgentFile, workspace: Workspace) -> tuple[SpecContent, lis
                 missing.append(Missing("setting", use.tool, "Pages of it are not here. They are left out."))
                 use = use.model_copy(update={"custom_config": {**use.custom_config, "page_ids": here}})
         tools.append(use)
-    found = find_team_members(workspace.id, file.team.members) if file.team.members else []
-    members = tuple(member.handle for member in found)
+    team = find_team_members(workspace.id, file.team.members) if file.team.members else []
+    members = tuple(member.handle for member in team)
     for handle in file.team.members:
         if handle not in members:
             missing.append(Missing("member", f"@{handle}", "No such agent accepts tasks here. It is left out."))

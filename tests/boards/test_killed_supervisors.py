@@ -48,7 +48,7 @@ def test_RUN23_a_plan_and_its_tasks_are_done_once_whenever_a_worker_is_killed(
         )
         trigger = environment.post("@lead plan it")
         if moment == "while it plans":
-            environment.wait(lambda id=trigger.id: Run.objects.filter(trigger_id=id, state="running").exists(), 40)
+            environment.wait(Run.objects.filter(trigger_id=trigger.id, state="running").exists, 40)
             time.sleep(random.uniform(0.0, 0.5))
             kill_owner(workers, agent=lead)
         elif moment == "while tasks are done":
@@ -57,8 +57,8 @@ def test_RUN23_a_plan_and_its_tasks_are_done_once_whenever_a_worker_is_killed(
             time.sleep(random.uniform(0.0, 0.5))
             kill_owner(workers, kind="board_task")
         else:
-            board = Board.objects.filter(supervisor_run__trigger_id=trigger.id, state="aggregating")
-            environment.wait(board.exists, 40)
+            aggregating = Board.objects.filter(supervisor_run__trigger_id=trigger.id, state="aggregating")
+            environment.wait(aggregating.exists, 40)
             time.sleep(random.uniform(0.0, 0.3))
             kill_owner(workers, agent=lead)
         environment.wait_until_idle(60)
