@@ -15,7 +15,7 @@ from agent_files.specs import AgentFile, Format, format_file, read_file
 from agents.permissions import AgentVerb, get_agent_for, get_production
 from agents.selectors import find_version
 from agents.services.agents import NewAgent, open_first_chat, store_agent
-from agents.services.teams import find_team_members
+from agents.services.teams import find_team_members, get_member_name
 from agents.specs.content import SpecContent, ToolUse
 from agents.specs.templates import get_agent_template
 from events.rows import SpecOrigin
@@ -141,10 +141,10 @@ def fit_content(file: AgentFile, workspace: Workspace) -> tuple[SpecContent, lis
                 use = use.model_copy(update={"custom_config": {**use.custom_config, "page_ids": here}})
         tools.append(use)
     team = find_team_members(workspace.id, file.team.members) if file.team.members else []
-    members = tuple(member.handle for member in team)
-    for handle in file.team.members:
-        if handle not in members:
-            missing.append(Missing("member", f"@{handle}", "No such agent accepts tasks here. It is left out."))
+    members = tuple(map(get_member_name, team))
+    for member in file.team.members:
+        if member not in members:
+            missing.append(Missing("member", f"@{member}", "No such agent accepts tasks here. It is left out."))
     replaced: dict[str, Any] = {"tools": tuple(tools), "team": file.team.model_copy(update={"members": members})}
     if reason := _explain_missing_model(file.model, workspace):
         missing.append(Missing("model", file.model, reason))

@@ -15,7 +15,7 @@ from boards.waits import BoardWait
 from common.handles import normalize_handle
 from common.text import remove_invisible, to_storable, to_storable_json
 from tools.interface import InvalidArguments, Tool, ToolArgs, ToolConfig, ToolContext, ToolError
-from tools.registry import PLAN_TASKS
+from tools.registry import PLAN_TASKS, build_agent_tool_name
 
 MICRO_PER_DOLLAR = 1_000_000
 
@@ -65,10 +65,14 @@ class PlanTasks(Tool):
         self.team = team
         self.members = members
         self.asked_ids = asked_ids
+        self._named: dict[str, Actor] = {}
+        for member in members:
+            name = member.handle if member.handle not in self._named else build_agent_tool_name(member.pk)
+            self._named[name] = member
 
     @property
     def description(self) -> str:
-        lines = [f"- {member.handle}: {describe_agent(member)}" for member in self.members]
+        lines = [f"- {name}: {describe_agent(member)}" for name, member in self._named.items()]
         return "\n".join([super().description, f"At most {self.team.max_tasks} tasks. The agents are:", *lines])
 
     @property
@@ -94,8 +98,7 @@ class PlanTasks(Tool):
             member, description = self._find(task.agent), remove_invisible(to_storable(task.description)).strip()
             parameters: dict[str, Any] = {}
             if member is None:
-                names = ", ".join(each.handle for each in self.members)
-                name = to_storable(task.agent)
+                name, names = to_storable(task.agent), ", ".join(self._named)
                 problems.append(f"Task {number}: there is no agent {name!r} in your team. There are: {names}.")
             if not description:
                 problems.append(f"Task {number}: its description is empty.")
@@ -145,10 +148,8 @@ class PlanTasks(Tool):
 
     def _find(self, name: str) -> Actor | None:
         """Return the member with this handle, or with this name."""
-        handle = normalize_handle(name)
-        found = next((member for member in self.members if member.handle == handle), None)
         named = (member for member in self.members if member.name.casefold() == name.strip().casefold())
-        return found or next(named, None)
+        return self._named.get(normalize_handle(name)) or next(named, None)
 
 
 def build_plan_tool(team: Team, members: Sequence[Actor], asked_ids: Collection[UUID]) -> list[Tool]:

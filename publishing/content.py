@@ -8,7 +8,7 @@ from uuid import UUID
 from pydantic import ValidationError
 
 from agents.services.shipped import SHIPPED
-from agents.services.teams import find_team_members
+from agents.services.teams import find_team_members, get_member_name
 from agents.specs.content import SpecContent, ToolUse
 from agents.sub_agents import Delegate, DelegateConfig
 from common.handles import normalize_handle
@@ -128,14 +128,10 @@ def _list_sub_agents(use: ToolUse) -> list[str]:
 
 
 def _find_public_members(content: SpecContent, workspace_id: UUID | None) -> tuple[str, ...]:
-    """Return the handles of the members of the team that any workspace has: agents that come with the release, and public
-    agents. In another workspace, an agent of that workspace may have the handle of one of this workspace."""
-    members = content.team.members
-    return (
-        tuple(member.handle for member in find_team_members(workspace_id, members) if member.is_public)
-        if members
-        else ()
-    )
+    """Return the members of the team that any workspace has: agents that come with the release, and public agents. In another
+    workspace, an agent of that workspace may have the handle of one of this workspace."""
+    members = find_team_members(workspace_id, content.team.members) if content.team.members else []
+    return tuple(get_member_name(member) for member in members if member.is_public)
 
 
 def _is_shipped(handle: str) -> bool:

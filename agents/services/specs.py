@@ -10,7 +10,7 @@ from agents.models import AgentSpec, Draft
 from agents.permissions import AgentVerb, get_agent_for, get_production
 from agents.selectors import find_version
 from agents.services.stored_specs import write_spec
-from agents.services.teams import find_team_members
+from agents.services.teams import find_team_members, get_member_name
 from agents.specs.content import SpecContent
 from chats import services as chats
 from chats.models import ChatActor
@@ -55,12 +55,12 @@ def _check_team(content: SpecContent, workspace_id: UUID | None, agent: Actor | 
     members = content.team.members
     if agent is not None and agent.handle in members:
         raise Invalid("An agent is no member of its own team.", hints=[f"team.members: Remove @{agent.handle}."])
-    found = {member.handle for member in find_team_members(workspace_id, members)} if members else set()
-    unknown = [handle for handle in members if handle not in found]
-    if missing := [handle for handle in unknown if agent is None or not _has_member(agent, handle)]:
+    found = {get_member_name(member) for member in find_team_members(workspace_id, members)} if members else set()
+    unknown = [name for name in members if name not in found]
+    if missing := [name for name in unknown if agent is None or not _has_member(agent, name)]:
         raise Invalid(
-            f"These agents do not exist here, or accept no tasks: {', '.join(f'@{handle}' for handle in missing)}.",
-            hints=[f"team.members: Remove @{handle}, or let it accept tasks." for handle in missing],
+            f"These agents do not exist here, or accept no tasks: {', '.join(f'@{name}' for name in missing)}.",
+            hints=[f"team.members: Remove @{name}, or let it accept tasks." for name in missing],
         )
 
 
@@ -71,11 +71,11 @@ def _has_named(agent: Actor, tool: str) -> bool:
     return Draft.objects.filter(agent=agent, ended_at=None, written__tools__contains=[{"tool": tool}]).exists()
 
 
-def _has_member(agent: Actor, handle: str) -> bool:
+def _has_member(agent: Actor, name: str) -> bool:
     """Return whether a spec of the agent, or a draft that has not ended, has this member in its team."""
-    if AgentSpec.objects.filter(agent=agent, content__team__members__contains=[handle]).exists():
+    if AgentSpec.objects.filter(agent=agent, content__team__members__contains=[name]).exists():
         return True
-    return Draft.objects.filter(agent=agent, ended_at=None, written__team__members__contains=[handle]).exists()
+    return Draft.objects.filter(agent=agent, ended_at=None, written__team__members__contains=[name]).exists()
 
 
 @transaction.atomic

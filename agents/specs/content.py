@@ -13,7 +13,7 @@ MAX_MEMBERS = 20
 MAX_TASKS_OF_PLAN = 25
 MAX_DOLLARS = 1_000_000
 
-MemberHandle = Annotated[str, Field(max_length=40, pattern=HANDLE_PATTERN.pattern)]
+MemberName = Annotated[str, Field(max_length=40, pattern=HANDLE_PATTERN.pattern)]
 ToolName = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[a-zA-Z0-9_-]+$")]
 SettingName = Annotated[str, Field(max_length=64)]
 Single = Annotated[str, Field(max_length=4_000)] | bool | int | float | None
@@ -51,12 +51,14 @@ class Team(StrictModel):
     """The agents to which this one gives the tasks of a plan, which is a board in the chat (`boards/agent_tools.py`). Without
     members it makes no plans.
 
-    `max_tasks`: tasks of a plan; `max_at_once`: how many of them are done at the same time. `limit_dollars`: what a board may cost;
-    null: as much as the budgets allow. `ask_above_dollars`: a board whose estimate is higher waits for a person before it starts;
-    null: none waits. `aggregation`: how the results become the answer, for the model.
+    `members`: the handles of agents of the workspace and of those that come with the release, and the names of public agents as
+    tools (`agent_<id>`), because another publisher may get the handle of one that was taken down. `max_tasks`: tasks of a plan;
+    `max_at_once`: how many of them are done at the same time. `limit_dollars`: what a board may cost; null: as much as the budgets
+    allow. `ask_above_dollars`: a board whose estimate is higher waits for a person before it starts; null: none waits.
+    `aggregation`: how the results become the answer, for the model.
     """
 
-    members: tuple[MemberHandle, ...] = Field(default=(), max_length=MAX_MEMBERS)
+    members: tuple[MemberName, ...] = Field(default=(), max_length=MAX_MEMBERS)
     max_tasks: int = Field(default=10, ge=1, le=MAX_TASKS_OF_PLAN)
     max_at_once: int = Field(default=3, ge=1, le=10)
     limit_dollars: float | None = Field(default=None, ge=0, le=MAX_DOLLARS)

@@ -200,7 +200,7 @@ def test_BRD17_a_public_member_obeys_the_policy_of_the_workspace(environment, bo
         agent = make_agent(team.elsewhere, team.charlie, "Oracle", prompt="You are Oracle.")
         copy = publishing.publish_agent(team.charlie, agent.id, name="Oracle", handle="oracle", **LISTING)
     finish_updates()
-    change_spec(lead.current_spec, team={"members": ["weather", copy.handle]})
+    change_spec(lead.current_spec, team={"members": ["weather", build_agent_tool_name(copy.id)]})
     policy = ToolPolicyFactory.create(workspace=team.workspace, tool=build_agent_tool_name(copy.id), policy=Policy.ASK)
     environment.model.script(system="You are Oracle.", text="Yes.")
     script_lead(environment, plan({"agent": copy.handle, "description": "Foretell"}, requires_aggregation=True))

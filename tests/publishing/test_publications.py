@@ -158,25 +158,18 @@ def test_the_agents_of_the_workspace_that_it_delegates_to_do_not_go_along(team):
 
 
 def test_a_team_keeps_its_shipped_and_public_members_elsewhere(team):
-    """Scribe is of the workspace. A public agent and one of the workspace have the handle `oracle`, which is the latter here."""
-    make_agent(team.workspace, team.alice, "Scribe")
-    elsewhere = make_agent(team.elsewhere, team.charlie, "Seer")
-    for name, handle in (("Seer", "seer"), ("Oracle", "oracle")):
-        publishing.publish_agent(team.charlie, elsewhere.id, name=name, handle=handle, **LISTING)
-        elsewhere = make_agent(team.elsewhere, team.charlie, "Other")
-    make_agent(team.workspace, team.alice, "Oracle")
-    own = Team(
-        members=("scribe", "browser", "seer", "oracle"),
-        max_at_once=2,
-        aggregation="The key: sk-abcdefghij0123456789abcd",
-    )
-    save_version(team, prompt="Plan with scribe.", team=own)
+    """A public agent is named by its id: another publisher may get its handle after a takedown, and so may an own agent."""
+    make_agent(team.workspace, team.alice, "Seer")
+    agent = make_agent(team.elsewhere, team.charlie, "Seer")
+    public = publishing.publish_agent(team.charlie, agent.id, name="Seer", handle="seer", **LISTING)
+    name = build_agent_tool_name(public.id)
+    own = Team(members=("browser", "seer", name), max_at_once=2, aggregation="The key: sk-abcdefghij0123456789abcd")
+    save_version(team, prompt="Plan with seer.", team=own)
     check = build_publication_check(team.alice, team.robin.id)
-    left_out = [(tool.name, tool.reason, tool.lines) for tool in check.unpublished_tools]
-    assert left_out == [("scribe", "member", [1]), ("oracle", "member", [])]
+    assert [(tool.name, tool.reason, tool.lines) for tool in check.unpublished_tools] == [("seer", "member", [1])]
     assert [secret.place for secret in check.secrets] == ["team"]
     published = get_production(publish(team)).parse_content().team
-    assert published == own.model_copy(update={"members": ("browser", "seer")})
+    assert published == own.model_copy(update={"members": ("browser", name)})
 
 
 def test_delegate_is_published_only_with_agents_of_the_release(team):
