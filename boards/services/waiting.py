@@ -13,7 +13,6 @@ from boards.selectors import list_tasks
 from boards.services import engine
 from boards.services.agents import find_agents_for_tasks
 from boards.services.estimates import estimate_tasks
-from boards.services.loaded_board import get_current_result
 from boards.services.planning import check_boards_under_way, decompose_board, fail_plan, open_board
 from boards.services.task_inputs import build_results
 from boards.waits import MAX_TASKS_OF_MODEL, BoardWait
@@ -125,16 +124,6 @@ class BoardWaits(WaitKind[BoardWait]):
         text = json.dumps(results | ({"error": board.error} if board.error else {}), ensure_ascii=False)
         status: ToolStatus = "error" if board.state == BoardState.FAILED else "ok"
         return {call.id: ToolResult(call, status, text, quotes_agents=True)}
-
-    def find_answer(self, run: Run) -> str:
-        """Return the result of the only task of a board whose plan asks for no aggregation."""
-        board = Board.objects.filter(
-            supervisor_run=run, state=BoardState.AGGREGATING, requires_aggregation=False
-        ).first()
-        if board is None:
-            return ""
-        result = get_current_result(list_tasks().get(board=board))
-        return result.text if result is not None else ""
 
     def find_refused(self, run: Run, calls: Sequence[ToolCall]) -> dict[str, ToolResult]:
         board = Board.objects.filter(supervisor_run=run).first() if calls else None

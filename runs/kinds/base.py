@@ -92,8 +92,6 @@ class PreparedRun:
     """The schema of the answer; null: the answer is a text."""
     repairs_left: int = 0
     """How often the model may be asked again for an answer that does not follow the schema."""
-    given_answer: str = ""
-    """What the run answers instead of asking the model; empty: the model is asked."""
 
     @property
     def run(self) -> Run:
@@ -113,7 +111,6 @@ class PreparedRun:
             self.sections,
             form=self.form,
             repairs_left=self.repairs_left,
-            given_answer=self.given_answer,
         )
 
 
@@ -370,10 +367,8 @@ def _build_lease_end(seconds: float) -> Combinable:
 
 
 def add_llm_step(claimed: ClaimedRun, update: RowUpdate[Run], event: ModelAnswered, model: ResolvedModel) -> None:
-    """Insert the step and, if the model was asked, the ledger entry of an answer; set the usage and the id of the next message on
-    the run."""
-    if event.was_asked:
-        record_llm_call(update, model, event.answer, claimed.request_recorder)
+    """Insert the step and the ledger entry of an answer; set the usage and the id of the next message on the run."""
+    record_llm_call(update, model, event.answer, claimed.request_recorder)
     result: dict[str, Any] = {"message_id": str(event.step.message_id), "finish": event.answer.finish}
     if event.answer.provider_fields is not None:
         result["provider_fields"] = asdict(event.answer.provider_fields)
@@ -383,7 +378,7 @@ def add_llm_step(claimed: ClaimedRun, update: RowUpdate[Run], event: ModelAnswer
         kind="llm",
         state="done",
         attempt=update.row.attempt,
-        name=model.name[:64] if event.was_asked else "",
+        name=model.name[:64],
         result=result,
         ended_at=now(),
     )

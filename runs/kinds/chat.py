@@ -78,7 +78,6 @@ from runs.runtime.messages import (
 from runs.runtime.offered_tools import add_find_tools, build_tool_schemas, list_offered_tools
 from runs.runtime.steps import LoopEnded, ModelAnswered, ModelRetried, StepSaved, ToolsFinished
 from runs.runtime.streaming import ChatSink, StreamSink
-from runs.runtime.waits import find_given_answer
 from tools.registry import FIND_TOOLS
 from usage.owners import ResolvedModel
 
@@ -258,7 +257,6 @@ class ChatRun(RunKind):
             found_tools=found,
             max_context_tokens=budget,
             sections=tuple(sections),
-            given_answer=find_given_answer(run) if run.waited_seconds else "",
         )
 
     def read_memory(

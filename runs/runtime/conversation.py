@@ -7,7 +7,7 @@ from uuid import UUID, uuid5
 from approvals.services import ApprovalRequest
 from common.text import to_storable, to_storable_json, unwrap_json_object
 from llm.context_window import estimate_tokens_of_turns, shorten_section, shorten_turns
-from llm.messages import Answer, ChunkPart, ProviderFields, ToolCall, Turn, Usage
+from llm.messages import Answer, ChunkPart, ProviderFields, ToolCall, Turn
 from llm.protocol import LLMError
 from llm.sent_requests import Section
 from llm.structured import AnswerForm, build_repair_turns
@@ -30,8 +30,7 @@ class Conversation:
     `later_turns` come after these. `max_context_tokens`: the most tokens of `turns` without the system text; null: no limit.
     `sections`: the parts of the system text, as they are now. `is_answer_cut`: the last answer ended at its length limit.
     `is_answered`: it has no calls and is kept. `form`: the schema of the answer; `repairs_left`: how often the model may be asked
-    again for an answer that does not follow it. `given_answer`: what the run answers instead of asking the model; empty: the model
-    is asked."""
+    again for an answer that does not follow it."""
 
     turns: list[Turn]
     step: StepId
@@ -45,7 +44,6 @@ class Conversation:
     was_retried: bool = False
     form: AnswerForm | None = None
     repairs_left: int = 0
-    given_answer: str = ""
     times_shortened: int = 0
     malformed_answers: int = 0
     broken_calls: int = 0
@@ -66,10 +64,6 @@ class Conversation:
         self.is_answer_cut = answer.finish == "length"
         self.was_retried, self.times_shortened = False, 0
         self.advance(saved)
-
-    def build_given_answer(self) -> Answer:
-        """Return the `given_answer` as an answer that has used nothing."""
-        return make_storable(Answer(self.given_answer, "", (), Usage(0, 0), "stop", ""), self.step)
 
     def find_problems(self, answer: Answer) -> str:
         """Return why the model is asked again for this answer, or an empty text. It may take a while for a long answer."""
@@ -143,16 +137,13 @@ class Conversation:
         self, max_steps: int, requests: Sequence[ApprovalRequest], waits: Sequence[WaitingCall]
     ) -> LoopEnded | None:
         """Return the end of the run if the model is not to be asked again, else null. `requests`: calls that wait for people;
-        `waits`: those that wait for anything else. People are asked first, because they may be slow. The limits do not end a run
-        that has a `given_answer`."""
+        `waits`: those that wait for anything else. People are asked first, because they may be slow."""
         if self.stop_requested:
             return LoopEnded("stopped")
         if requests:
             return LoopEnded("waiting_approval", requests=tuple(requests))
         if waits:
             return LoopEnded("waiting_child", waits=tuple(waits))
-        if self.given_answer:
-            return None
         if self.malformed_answers >= MAX_ERRORS:
             text = "The model called tools in a way that cannot be understood, three times in a row."
             return LoopEnded("failed", "malformed_calls", text)

@@ -47,8 +47,7 @@ async def run_loop(
 
     1. makes the open calls. `StepSaved` brings the messages that others wrote meanwhile; they are added after the last result;
     2. ends if calls wait for people or for anything else, if a stop is requested, or at a limit;
-    3. asks the model, and returns if its answer makes no call. If the conversation has a given answer, that is the answer, and the
-       model is not asked.
+    3. asks the model, and returns if its answer makes no call.
 
     An answer that does not follow the schema of the conversation is requested again, with what is wrong with it, a few times.
     An answer that breaks off is requested once more, unless a tool has written. A conversation that is too long for the model
@@ -73,7 +72,7 @@ async def run_loop(
             return
         was_streamed = False
         try:
-            async with aclosing(_ask(llm, build_request, conversation)) as parts:
+            async with aclosing(_ask(llm, build_request(conversation.turns), conversation)) as parts:
                 async for part in parts:
                     was_streamed = True
                     reply = yield part
@@ -88,13 +87,10 @@ async def run_loop(
 
 
 async def _ask(
-    llm: LLM, build_request: Callable[[Sequence[Turn]], ModelRequest], conversation: Conversation
+    llm: LLM, request: ModelRequest, conversation: Conversation
 ) -> AsyncGenerator[Chunk | ModelAnswered, None]:
-    """Yield the chunks of an answer and, at the end, the answer; of a given answer, only that. Raises `LLMError`."""
-    if conversation.given_answer:
-        yield ModelAnswered(conversation.step, conversation.build_given_answer(), was_asked=False)
-        return
-    async with aclosing(llm.ask(build_request(conversation.turns))) as parts:
+    """Yield the chunks of an answer and, at the end, the answer. Raises `LLMError`."""
+    async with aclosing(llm.ask(request)) as parts:
         async for part in parts:
             if isinstance(part, Answer):
                 answer = make_storable(part, conversation.step)

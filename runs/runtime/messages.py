@@ -58,9 +58,7 @@ def build_answer_messages(
 ) -> tuple[list[Message], Message | None]:
     """Return the rows of an answer in their order, and the text message among them, or null. `run`: as it is stored now."""
     answer, message_id = event.answer, event.step.message_id
-    # The given answer of a run is a text of another agent: it has used no model here, and mentions nobody.
-    stamp = build_stamp(claimed, run, model, answer) if event.was_asked else Stamp.model_validate(run.stamp)
-    find_mentions = find_mentions and event.was_asked
+    stamp = build_stamp(claimed, run, model, answer)
     rows = _build_thinking(run, message_id, answer.thinking)
     message = None
     if answer.text.strip():
@@ -174,8 +172,8 @@ def _build_text(
 
 
 def build_passed_on_answer(run: Run, text: str, result: ToolResult) -> list[Message]:
-    """Return the rows of a run that waits and answers, without its model, with what its open call has brought: the result of the call,
-    and the text. Its agent and its chat must be loaded."""
+    """Return the rows of a run that waits and answers, without its model, with what its open call has brought: the result of the
+    call, and the text. Its agent and its chat must be loaded."""
     row = build_result_message(
         run, call_id=result.call.id, name=result.call.name, status=result.status, text=result.text, quotes_agents=True
     )

@@ -72,13 +72,11 @@ class ToolsFinished:
 
 @dataclass(frozen=True)
 class ModelAnswered:
-    """The model answered. An answer without calls ends the run, unless it has `problems`: then the model is asked again. Without
-    `was_asked`, the answer is what the run has waited for, and no request was made."""
+    """The model answered. An answer without calls ends the run, unless it has `problems`: then the model is asked again."""
 
     step: StepId
     answer: Answer
     problems: str = ""
-    was_asked: bool = True
 
 
 @dataclass(frozen=True)

@@ -41,10 +41,6 @@ class WaitKind(ABC, Generic[W]):
         """Return the results of those of these open calls of this kind for which nothing can be started; none by default."""
         return {}
 
-    def find_answer(self, run: Run) -> str:
-        """Return what a run that has waited answers without asking its model; empty if the model is asked."""
-        return ""
-
 
 _kinds: dict[str, WaitKind[Any]] = {}
 
@@ -76,9 +72,3 @@ def find_wait_results(
         unknown = [call for call in calls if call.id not in known and call.id not in results]
         results |= kind.find_refused(run, [call for call in unknown if kinds_by_tool.get(call.name) == kind.name])
     return results
-
-
-def find_given_answer(run: Run) -> str:
-    """Return what a run that has waited answers without asking its model; empty if the model is asked. See
-    `WaitKind.find_answer`."""
-    return next((answer for kind in _kinds.values() if (answer := kind.find_answer(run))), "")
