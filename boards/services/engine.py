@@ -472,7 +472,7 @@ def _end_answer(loaded: LoadedBoard, run: Run) -> None:
     if board.has_ended:
         return
     if board.state == BoardState.INIT:
-        # It has answered, or has ended otherwise, instead of repairing its plan, whose problems the board has.
+        # The supervisor has answered without repairing its plan.
         loaded.set(state=BoardState.FAILED, reason_code=BoardReason.PLAN_INVALID, ended_at=now())
         return
     cost = run.cost_micro + (Run.objects.filter(root=run.pk).aggregate(cost=Sum("cost_micro"))["cost"] or 0)

@@ -106,6 +106,15 @@ def test_BRD9_after_a_second_invalid_plan_the_supervisor_answers_alone(environme
     assert Board.objects.count() == 1
 
 
+def test_BRD9_a_supervisor_may_answer_without_repairing_its_plan(environment, boards, supervisor):
+    supervisor.script_plan({"agent": "nobody", "description": "x"}, then={"text": "I answer alone."})
+    supervisor.ask()
+    board = boards.wait_until_ended(supervisor.get_board())
+    assert (board.state, board.reason_code, board.error) == ("failed", "plan_invalid", "There is no agent nobody.")
+    assert environment.list_answers(by=supervisor.agent) == ["I answer alone."]
+    assert boards.list_messages("TASKS_ENDED", "TASKS_STOPPED") == []
+
+
 def test_BRD10_stopping_a_supervisor_stops_its_board(environment, boards, supervisor):
     environment.model.script(system="You are Weather.", mode="nofirst")
     supervisor.script_plan(*PLAN)
