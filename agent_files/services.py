@@ -15,6 +15,7 @@ from agent_files.specs import AgentFile, Format, format_file, read_file
 from agents.permissions import AgentVerb, get_agent_for, get_production
 from agents.selectors import find_version
 from agents.services.agents import NewAgent, open_first_chat, store_agent
+from agents.services.teams import find_team_members, get_member_name
 from agents.specs.content import SpecContent, ToolUse
 from agents.specs.templates import get_agent_template
 from events.rows import SpecOrigin
@@ -38,9 +39,9 @@ class Export:
 
 @dataclass(frozen=True)
 class Missing:
-    """A tool, model or setting that a file names and that does not exist here. `text` says what replaces it."""
+    """A tool, model, setting or member of the team that a file names and that does not exist here. `text` says what replaces it."""
 
-    kind: Literal["tool", "model", "setting"]
+    kind: Literal["tool", "model", "setting", "member"]
     name: str
     text: str
 
@@ -115,9 +116,9 @@ def import_agent(
 def fit_content(file: AgentFile, workspace: Workspace) -> tuple[SpecContent, list[Missing]]:
     """Return the spec of a file as it can be stored here, and what is missing.
 
-    Unknown tools and knowledge pages are removed, and invalid settings are replaced by the defaults of the tool. A model that the
-    workspace does not have is kept, so that it answers once the workspace has it. One that the operator does not offer is removed,
-    because such a spec cannot be stored.
+    Unknown tools, knowledge pages and members of the team are removed, and invalid settings are replaced by the defaults of the
+    tool. A model that the workspace does not have is kept, so that it answers once the workspace has it. One that the operator does
+    not offer is removed, because such a spec cannot be stored.
     """
     tools: list[ToolUse] = []
     missing: list[Missing] = []
@@ -139,7 +140,12 @@ def fit_content(file: AgentFile, workspace: Workspace) -> tuple[SpecContent, lis
                 missing.append(Missing("setting", use.tool, "Pages of it are not here. They are left out."))
                 use = use.model_copy(update={"custom_config": {**use.custom_config, "page_ids": here}})
         tools.append(use)
-    replaced: dict[str, Any] = {"tools": tuple(tools)}
+    team = find_team_members(workspace.id, file.team.members) if file.team.members else []
+    members = tuple(map(get_member_name, team))
+    for member in file.team.members:
+        if member not in members:
+            missing.append(Missing("member", f"@{member}", "No such agent accepts tasks here. It is left out."))
+    replaced: dict[str, Any] = {"tools": tuple(tools), "team": file.team.model_copy(update={"members": members})}
     if reason := _explain_missing_model(file.model, workspace):
         missing.append(Missing("model", file.model, reason))
         if reason == NOT_OFFERED:

@@ -1,15 +1,16 @@
 """Hooks that agents call; the listeners and their order are in `config/hooks.py`."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 from uuid import UUID
 
 from actors.models import Actor
 from agents.models import AgentSpec, Draft, LockWaiter
-from agents.specs.content import SpecContent
+from agents.specs.content import SpecContent, Team
 from chats.models import Chat
 from common.hooks import CollectingHook, Hook
 from common.writing import RowUpdate
+from tools.interface import Tool
 
 # Called before a draft is applied. Arguments: the actor, the chat, the agent, the content of the draft. A listener may raise an
 # `AppError`: then the draft is not applied.
@@ -35,3 +36,6 @@ draft_unlocked: Hook[[Draft, Actor | None, list[UUID]]] = Hook("draft_unlocked")
 # Called after a public agent got another name or handle, because the release ships an agent that has them, and after an agent
 # that comes with the release got another name, description or avatar.
 public_agent_renamed: Hook[[Actor]] = Hook("public_agent_renamed")
+# Called when the tools of a run are read whose agent has a team, with its members that may be given tasks, and the ids of those of
+# them for which a person is asked first. Listeners return the tools by which the agent gives its team tasks.
+find_team_tools: CollectingHook[[Team, Sequence[Actor], Collection[UUID]], Tool] = CollectingHook("find_team_tools")

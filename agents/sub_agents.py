@@ -114,9 +114,13 @@ class AgentTool(TaskTool):
     @property
     def description(self) -> str:
         return (
-            f"Give a task to another agent: {_describe_agent(self.agent)}\nIt sees only what you pass, works by itself, and"
+            f"Give a task to another agent: {describe_agent(self.agent)}\nIt sees only what you pass, works by itself, and"
             " answers with a summary. Several calls in one answer work at the same time."
         )
+
+    @property
+    def described_agents(self) -> Sequence[Actor]:
+        return [self.agent]
 
     def build_wait(self, args: TaskArgs, config: ToolConfig) -> AgentTask:
         return self.build_task_for(self.agent, args, config)
@@ -146,7 +150,7 @@ class Delegate(TaskTool):
 
     @property
     def description(self) -> str:
-        lines = [f"- {agent.handle}: {_describe_agent(agent)}" for agent in self.sub_agents]
+        lines = [f"- {agent.handle}: {describe_agent(agent)}" for agent in self.sub_agents]
         return "\n".join([super().description, *(["The agents are:", *lines] if lines else [])])
 
     def build_wait(self, args: Args, config: ToolConfig) -> AgentTask:
@@ -176,7 +180,7 @@ def build_task_tool(agent: Actor) -> TaskTool | None:
     return Delegate([agent]) if agent.accepts_tasks and not agent.runs_outside else None
 
 
-def _describe_agent(agent: Actor) -> str:
+def describe_agent(agent: Actor) -> str:
     """Return the name and the description in one line."""
     return " ".join(f"{agent.name}. {agent.description or ''}".split())
 

@@ -80,6 +80,7 @@ LISTENERS: dict[str, list[str]] = {
     "schedules.hooks.schedule_paused": ["notifications.services.listeners.notify_schedule_paused"],
     "schedules.hooks.schedule_failed": ["notifications.services.listeners.notify_schedule_failed"],
     "webhooks.hooks.webhook_disabled": ["notifications.services.listeners.notify_webhook_disabled"],
+    "agents.hooks.find_team_tools": ["boards.agent_tools.build_plan_tool"],
     "agents.hooks.lock_lost": ["notifications.services.listeners.notify_lock_lost"],
     "agents.hooks.draft_requested": ["notifications.services.listeners.notify_draft_requested"],
     "agents.hooks.draft_handed_over": ["notifications.services.listeners.notify_draft_handed_over"],

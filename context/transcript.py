@@ -1,6 +1,6 @@
 """Turn the log of a chat into the conversation that a model reads, without a database."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
@@ -13,6 +13,7 @@ from llm.messages import Image, ProviderFields, ToolCall, Turn
 
 INTERRUPTED = "It is not known what came of this call: the work was broken off."
 WAITING = "This call was not made yet: it waits for a person to decide."
+WORKING = "The tasks of this plan are still being done. Their results come in the reply that made the plan."
 
 LogEntryType = Literal["TEXT_MESSAGE", "FILE_MESSAGE", "TOOL_CALL", "TOOL_RESPONSE"]
 
@@ -161,16 +162,18 @@ def build_transcript(
     budget: int = DEFAULT_BUDGET,
     trigger_id: UUID | None = None,
     can_see_images: bool = True,
-    waiting_calls: Collection[str] = (),
+    waiting_calls: Mapping[str, str] = MappingProxyType({}),
     provider_fields: Mapping[int, ProviderFields] = MappingProxyType({}),
 ) -> Transcript:
     """Build the conversation for a run of `agent_id`. The entries are in the order of the log, and may start anywhere in it. The
     message that the run answers (`trigger_id`) is always included; it is shortened when it is too long. `waiting_calls`: calls of
-    other runs that wait for people. `provider_fields`: what providers attached to the answers of this run, by step."""
+    other runs that wait, with what is said instead of a result. `provider_fields`: what providers attached to the answers of this
+    run, by step."""
     items = _group_entries(entries, agent_id, chat, trigger_id, can_see_images=can_see_images)
     for item in items:
         if isinstance(item, _AgentStep):
-            item.results |= {call.id: WAITING for call in item.list_open_calls() if call.id in waiting_calls}
+            open_ids = {call.id for call in item.list_open_calls()}
+            item.results |= {id: text for id, text in waiting_calls.items() if id in open_ids}
             if item.run_id == run_id and item.step is not None:
                 item.provider_fields = provider_fields.get(item.step)
     own_steps = [

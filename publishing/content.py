@@ -3,10 +3,12 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
+from uuid import UUID
 
 from pydantic import ValidationError
 
 from agents.services.shipped import SHIPPED
+from agents.services.teams import find_team_members, get_member_name
 from agents.specs.content import SpecContent, ToolUse
 from agents.sub_agents import Delegate, DelegateConfig
 from common.handles import normalize_handle
@@ -28,12 +30,13 @@ public agent has no memory beyond the chat it is in: its publisher sees nothing 
 chat (ADR 0029)."""
 
 
-def build_public_content(content: SpecContent) -> SpecContent:
+def build_public_content(content: SpecContent, *, workspace_id: UUID | None = None) -> SpecContent:
     """Return the spec of a public copy: without the tools that are not published, without the agents of the workspace that it
-    gives tasks to, and with a memory for each chat by itself."""
+    gives tasks to, and with a memory for each chat by itself. `workspace_id`: of the agent that is published."""
     tools = _find_public_tools(content)
     public = tuple(_remove_own_sub_agents(use) for use in content.tools if use.tool in tools)
-    return content.model_copy(update={"tools": public, "memory": "chat"})
+    team = content.team.model_copy(update={"members": _find_public_members(content, workspace_id)})
+    return content.model_copy(update={"tools": public, "memory": "chat", "team": team})
 
 
 def build_tool_rows(content: SpecContent) -> list[DirectoryToolRow]:
@@ -55,9 +58,11 @@ def build_tool_rows_of_specs(specs: Sequence[Sequence[ToolUse]]) -> list[list[Di
     return rows
 
 
-def list_unpublished_tools(content: SpecContent, own_tools: frozenset[str]) -> list[UnpublishedToolRow]:
+def list_unpublished_tools(
+    content: SpecContent, own_tools: frozenset[str], *, workspace_id: UUID | None = None
+) -> list[UnpublishedToolRow]:
     """Return the rows of the tools that are not published, and of the agents of the workspace to which the agent gives tasks.
-    `own_tools`: the names of the tools of the agent's workspace."""
+    `own_tools`: the names of the tools of the agent's workspace, `workspace_id`."""
     public = _find_public_tools(content)
     prompt_lines = content.prompt.split("\n")
     rows = []
@@ -76,6 +81,10 @@ def list_unpublished_tools(content: SpecContent, own_tools: frozenset[str]) -> l
         for handle in _list_sub_agents(use):
             if not _is_shipped(handle):
                 add(handle, "sub_agent")
+    public_members = _find_public_members(content, workspace_id)
+    for handle in content.team.members:
+        if handle not in public_members:
+            add(handle, "member")
     return rows
 
 
@@ -84,6 +93,8 @@ def find_secrets(content: SpecContent) -> list[SecretWarningRow]:
     rows = []
     if lines := find_secret_lines(content.prompt):
         rows.append(SecretWarningRow(place="prompt", name="", lines=lines))
+    if find_secret_lines(content.team.aggregation):
+        rows.append(SecretWarningRow(place="team", name="", lines=[]))
     for use in build_public_content(content).tools:
         settings = json.dumps(use.custom_config, ensure_ascii=False)
         if find_secret_lines(f"{use.usage_instructions}\n{settings}"):
@@ -114,6 +125,13 @@ def _list_sub_agents(use: ToolUse) -> list[str]:
         return []
     handles = config.allowed_sub_agents if isinstance(config, DelegateConfig) else []
     return list(dict.fromkeys(map(normalize_handle, handles)))
+
+
+def _find_public_members(content: SpecContent, workspace_id: UUID | None) -> tuple[str, ...]:
+    """Return the members of the team that any workspace has: agents that come with the release, and public agents. In another
+    workspace, an agent of that workspace may have the handle of one of this workspace."""
+    members = find_team_members(workspace_id, content.team.members) if content.team.members else []
+    return tuple(get_member_name(member) for member in members if member.is_public)
 
 
 def _is_shipped(handle: str) -> bool:

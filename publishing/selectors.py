@@ -264,7 +264,9 @@ def build_publication_check(
         max_steps=content.limits.max_steps,
         max_seconds=content.limits.max_seconds,
         tools=build_tool_rows(content),
-        unpublished_tools=list_unpublished_tools(content, frozenset(own_tools.values_list("name", flat=True))),
+        unpublished_tools=list_unpublished_tools(
+            content, frozenset(own_tools.values_list("name", flat=True)), workspace_id=agent.workspace_id
+        ),
         secrets=find_secrets(content),
         memory=content.memory,
         name=build_name_check(normalize_name(name or agent.name)[:80], workspace, copy),

@@ -193,6 +193,11 @@ class Tool:
         return None
 
     @property
+    def described_agents(self) -> "Sequence[Actor]":
+        """The agents that can be called by it, if its description repeats what they say about themselves."""
+        return ()
+
+    @property
     def default_policy(self) -> Policy:
         """The policy of a workspace that has set none: no approval is needed."""
         return Policy.AUTO

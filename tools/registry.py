@@ -13,11 +13,14 @@ NAME = re.compile(r"^[a-zA-Z0-9_-]{1,64}$")
 FIND_TOOLS = "find_tools"
 """The tool by which a model finds its other tools. It is built for each run (`tools.find_tools`), so it is not registered."""
 
+PLAN_TASKS = "plan_tasks"
+"""The tool by which an agent with a team plans. It is built for each run (`boards.agent_tools`), so it is not registered."""
+
 AGENT_TOOL_NAME = re.compile(r"^agent_[0-9a-f]{32}$")
 """The names of public agents as tools. A name has the id of the agent and not its handle, which another publisher may have after a
 takedown. The web app gets this pattern by `manage.py export_schema`."""
 
-RESERVED_NAMES = frozenset({FIND_TOOLS})
+RESERVED_NAMES = frozenset({FIND_TOOLS, PLAN_TASKS})
 """Names that no workspace tool may have, besides those of registered tools."""
 
 T = TypeVar("T", bound=type[Tool])

@@ -37,7 +37,7 @@ class ImportBody(Body):
 class MissingRow(Row):
     """A tool, model or setting that the file names and that does not exist here. `text` says what replaces it."""
 
-    kind: Literal["tool", "model", "setting"]
+    kind: Literal["tool", "model", "setting", "member"]
     name: str
     text: str
 

@@ -8,7 +8,7 @@ from rest_framework.views import APIView
 
 from agents.api.bodies import AgentTemplatesQuery, NewTeamBody, NewTeamRow, TeamMemberRow, TeamTemplateRow
 from agents.rows import build_agent_row
-from agents.services import teams
+from agents.services import team_templates as teams
 from agents.specs.templates import TEAM_TEMPLATES, AgentTemplate
 from common.rest import Page, Request, build_list_response, build_query_parameters, build_response, read, read_query
 from events.rows import EmojiAvatar

@@ -10,7 +10,8 @@ from django.db.models import F
 
 from actors.models import Actor, AgentStatus, Kind
 from agents.permissions import AgentVerb, get_agent_for
-from agents.services.specs import check_content, write_spec
+from agents.services.specs import check_content
+from agents.services.stored_specs import write_spec
 from agents.services.tree import lift_children
 from agents.specs.content import SpecContent, ToolUse
 from agents.specs.templates import get_agent_template

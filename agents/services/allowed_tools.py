@@ -13,14 +13,13 @@ from uuid import UUID
 from pydantic import ValidationError
 
 from actors.models import Actor
+from agents.hooks import find_team_tools
 from agents.models import AgentSpec
 from agents.permissions import AgentVerb, compute_agent_verbs, get_agent_for
-from agents.prepared_queries import OWN_SUB_AGENTS
-from agents.services.shipped import find_shipped_sub_agent
+from agents.services.teams import find_sub_agents, find_team_members
 from agents.specs.content import SpecContent, ToolUse
-from agents.sub_agents import AgentTool, Delegate, DelegateConfig
+from agents.sub_agents import Delegate, DelegateConfig
 from common.errors import Forbidden, NotFound
-from common.handles import normalize_handle
 from events.rows import Policy, SpecOrigin
 from llm.messages import ToolSchema
 from tools.interface import Tool, ToolConfig
@@ -87,14 +86,17 @@ def get_run_tools(
     *,
     policies: Mapping[str, Policy] | None = None,
     only_reading: bool = False,
+    with_team: bool = False,
 ) -> dict[str, ConfiguredTool]:
     """Return the tools of a run in this workspace, by name. An agent of another workspace has no workspace tools: neither those of
     its own workspace, whose credentials are not for people elsewhere, nor others that happen to have the same names. `policies`:
-    those of the workspace, if they have been read."""
+    those of the workspace, if they have been read. `with_team`: the run may plan for the members of the agent's team, if it has
+    any."""
     tools = get_tools(workspace_id if agent.workspace_id == workspace_id else None, content.tool_names)
     allowed = list_allowed_tools(agent, spec, content, tools)
+    members = find_team_members(agent.workspace_id, content.team.members) if with_team and content.team.members else []
     if policies is None:
-        policies = get_policies(workspace_id) if allowed else {}
+        policies = get_policies(workspace_id) if allowed or members else {}
     configured = configure_tools(allowed, tools, policies, only_reading=only_reading)
     if delegate := configured.pop(Delegate.name, None):
         config = delegate.config
@@ -104,7 +106,18 @@ def get_run_tools(
         if sub_agents := [found for found, policy in policy_of.items() if policy != Policy.OFF]:
             asked_ids = {found.pk for found, policy in policy_of.items() if policy == Policy.ASK}
             configured[Delegate.name] = replace(delegate, tool=Delegate(sub_agents, asked_ids=asked_ids))
+    for tool in _find_team_tools(content, members, policies):
+        configured[tool.name] = ConfiguredTool(tool, tool.parse_config({}), content.team.aggregation.strip())
     return configured
+
+
+def _find_team_tools(content: SpecContent, members: Sequence[Actor], policies: Mapping[str, Policy]) -> list[Tool]:
+    """Return the tools by which an agent gives these members of its team tasks; none if none of them may be given any. The policy
+    of the workspace for a public agent is that of the agent as a tool."""
+    policy_of = {member: policies.get(build_agent_tool_name(member.pk)) for member in members if member.is_public}
+    allowed = [member for member in members if policy_of.get(member) != Policy.OFF]
+    asked_ids = [member.pk for member, policy in policy_of.items() if policy == Policy.ASK]
+    return find_team_tools.call(content.team, allowed, asked_ids) if allowed else []
 
 
 def has_reading_tool(content: SpecContent, name: str, policies: Mapping[str, Policy]) -> bool:
@@ -114,22 +127,11 @@ def has_reading_tool(content: SpecContent, name: str, policies: Mapping[str, Pol
     return bool(configure_tools(uses, get_tools(None, [name]), policies))
 
 
-def find_sub_agents(agent: Actor, handles: Sequence[str]) -> list[Actor]:
-    """Return the agents that this one may give tasks to by `delegate`, in order: those that come with the release, and agents of
-    its own workspace that accept tasks. Of two with the same handle, the one that comes with the release is returned."""
-    handles = list(dict.fromkeys(map(normalize_handle, handles)))
-    own: dict[str, Actor] = {}
-    if agent.workspace_id is not None:
-        own = {found.handle: found for found in OWN_SUB_AGENTS.all(agent.workspace_id, handles)}
-    found = [find_shipped_sub_agent(handle) or own.get(handle) for handle in handles]
-    return [sub_agent for sub_agent in found if sub_agent is not None]
-
-
 def has_descriptions_from_outside(tools: Mapping[str, ConfiguredTool], workspace_id: UUID) -> bool:
-    """Return whether a public agent of another workspace is one of these tools: its description is written outside, and no editor
-    of this workspace has approved it. What a run writes after it has read such a description waits for a click (FAIR8). An
-    `AgentTool` is always a public agent."""
-    agents = [configured.tool.agent for configured in tools.values() if isinstance(configured.tool, AgentTool)]
+    """Return whether a public agent of another workspace is one of these tools, or a member of the team: its description is written
+    outside, and no editor of this workspace has approved it. What a run writes after it has read such a description waits for a
+    click (FAIR8). An `AgentTool` is always a public agent."""
+    agents = [agent for configured in tools.values() for agent in configured.tool.described_agents if agent.is_public]
     return any(not agent.is_shipped and agent.published_by_workspace_id != workspace_id for agent in agents)
 
 

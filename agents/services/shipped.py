@@ -12,7 +12,7 @@ from agents.hooks import public_agent_renamed
 from agents.models import AgentSpec
 from agents.prepared_queries import SHIPPED_AGENT
 from agents.selectors import get_content
-from agents.services.specs import write_spec
+from agents.services.stored_specs import write_spec
 from agents.specs.content import Limits, SpecContent, ToolUse
 from common.clock import now
 from common.handles import find_free_handle

@@ -1,4 +1,4 @@
-"""Check and write the specs of agents, and restore an old version."""
+"""Check the specs of agents, and restore an old version."""
 
 from uuid import UUID
 
@@ -9,6 +9,8 @@ from actors.models import Actor
 from agents.models import AgentSpec, Draft
 from agents.permissions import AgentVerb, get_agent_for, get_production
 from agents.selectors import find_version
+from agents.services.stored_specs import write_spec
+from agents.services.teams import find_team_members, get_member_name
 from agents.specs.content import SpecContent
 from chats import services as chats
 from chats.models import ChatActor
@@ -17,18 +19,19 @@ from common.errors import Code, Conflict, Invalid, NotFound
 from events import audit
 from events.publish import publish_workspace_list_changed
 from events.rows import SpecOrigin
-from llm.endpoints import check_model_offered
 from tools.registry import registry
 from tools.selectors import get_tools
 
 
 def check_content(content: SpecContent, *, workspace_id: UUID | None = None, agent: Actor | None = None) -> None:
-    """Raise `Invalid` for an unknown tool and for invalid settings of a tool.
+    """Raise `Invalid` for an unknown tool, for invalid settings of a tool, and for a member of the team that gets no tasks.
 
     Pass `workspace_id` for a new agent, otherwise `agent`. A tool that was deleted is accepted if a spec or a draft of the agent
-    has it: runs leave it out, and a draft with its name can still be edited.
+    has it: runs leave it out, and a draft with its name can still be edited. So is a member that is gone.
     """
-    tools = get_tools(agent.workspace_id if agent else workspace_id, content.tool_names)
+    workspace_id = agent.workspace_id if agent else workspace_id
+    _check_team(content, workspace_id, agent)
+    tools = get_tools(workspace_id, content.tool_names)
     unknown = sorted(content.tool_names - tools.keys())
     if unknown and (missing := [name for name in unknown if agent is None or not _has_named(agent, name)]):
         raise Invalid(
@@ -47,6 +50,20 @@ def check_content(content: SpecContent, *, workspace_id: UUID | None = None, age
             raise Invalid(f"The settings of the tool {use.tool} do not fit.", hints=hints[:5]) from error
 
 
+def _check_team(content: SpecContent, workspace_id: UUID | None, agent: Actor | None) -> None:
+    """Raise `Invalid` for a member that is the agent itself, or that does not exist or accepts no tasks."""
+    members = content.team.members
+    if agent is not None and agent.handle in members:
+        raise Invalid("An agent is no member of its own team.", hints=[f"team.members: Remove @{agent.handle}."])
+    found = {get_member_name(member) for member in find_team_members(workspace_id, members)} if members else set()
+    unknown = [name for name in members if name not in found]
+    if missing := [name for name in unknown if agent is None or not _has_member(agent, name)]:
+        raise Invalid(
+            f"These agents do not exist here, or accept no tasks: {', '.join(f'@{name}' for name in missing)}.",
+            hints=[f"team.members: Remove @{name}, or let it accept tasks." for name in missing],
+        )
+
+
 def _has_named(agent: Actor, tool: str) -> bool:
     """Return whether a spec of the agent, or a draft that has not ended, names the tool."""
     if AgentSpec.objects.filter(agent=agent, content__tools__contains=[{"tool": tool}]).exists():
@@ -54,31 +71,11 @@ def _has_named(agent: Actor, tool: str) -> bool:
     return Draft.objects.filter(agent=agent, ended_at=None, written__tools__contains=[{"tool": tool}]).exists()
 
 
-def write_spec(
-    agent: Actor,
-    content: SpecContent,
-    *,
-    author: Actor,
-    origin: SpecOrigin,
-    number: int | None = None,
-    message: str = "",
-    base_version: int | None = None,
-) -> AgentSpec:
-    """Insert a spec: a version if `number` is given, otherwise an applied draft.
-
-    Raises `Invalid` (`model_unusable`) for a model that the workspace cannot use.
-    """
-    if agent.workspace_id is not None:
-        check_model_offered(agent.workspace_id, content.model)
-    return AgentSpec.objects.create(
-        agent=agent,
-        number=number,
-        content=content.as_json(),
-        message=message.strip()[:400],
-        origin=origin,
-        base_version=base_version,
-        author=author,
-    )
+def _has_member(agent: Actor, name: str) -> bool:
+    """Return whether a spec of the agent, or a draft that has not ended, has this member in its team."""
+    if AgentSpec.objects.filter(agent=agent, content__team__members__contains=[name]).exists():
+        return True
+    return Draft.objects.filter(agent=agent, ended_at=None, written__team__members__contains=[name]).exists()
 
 
 @transaction.atomic

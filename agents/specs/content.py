@@ -4,11 +4,16 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
 
+from common.handles import HANDLE_PATTERN
 from common.request_types import StrictModel
 from events.payloads import ContextStrategy, MemoryScope
 
 MAX_PROMPT = 100_000
+MAX_MEMBERS = 20
+MAX_TASKS_OF_PLAN = 25
+MAX_DOLLARS = 1_000_000
 
+MemberName = Annotated[str, Field(max_length=40, pattern=HANDLE_PATTERN.pattern)]
 ToolName = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[a-zA-Z0-9_-]+$")]
 SettingName = Annotated[str, Field(max_length=64)]
 Single = Annotated[str, Field(max_length=4_000)] | bool | int | float | None
@@ -40,6 +45,37 @@ class ContextSettings(StrictModel):
 
     strategy: Literal["default", ContextStrategy] = "default"
     max_tokens: int | None = Field(default=None, ge=1_000, le=2_000_000)
+
+
+class Team(StrictModel):
+    """The agents to which this one gives the tasks of a plan, which is a board in the chat (`boards/agent_tools.py`). Without
+    members it makes no plans.
+
+    `members`: the handles of agents of the workspace and of those that come with the release, and the names of public agents as
+    tools (`agent_<id>`), because another publisher may get the handle of one that was taken down. `max_tasks`: tasks of a plan;
+    `max_at_once`: how many of them are done at the same time. `limit_dollars`: what a board may cost; null: as much as the budgets
+    allow. `ask_above_dollars`: a board whose estimate is higher waits for a person before it starts; null: none waits.
+    `aggregation`: how the results become the answer, for the model.
+    """
+
+    members: tuple[MemberName, ...] = Field(default=(), max_length=MAX_MEMBERS)
+    max_tasks: int = Field(default=10, ge=1, le=MAX_TASKS_OF_PLAN)
+    max_at_once: int = Field(default=3, ge=1, le=10)
+    limit_dollars: float | None = Field(default=None, ge=0, le=MAX_DOLLARS)
+    ask_above_dollars: float | None = Field(default=None, ge=0, le=MAX_DOLLARS)
+    aggregation: str = Field(default="", max_length=4_000)
+
+    @field_validator("members")
+    @classmethod
+    def _check_each_member_once(cls, members: tuple[str, ...]) -> tuple[str, ...]:
+        if len(set(members)) != len(members):
+            raise ValueError("Each agent is a member once.")
+        return members
+
+    @field_validator("aggregation")
+    @classmethod
+    def _remove_nul(cls, aggregation: str) -> str:
+        return aggregation.replace("\x00", "")
 
 
 class ListItem(StrictModel):
@@ -76,6 +112,7 @@ class SpecContent(StrictModel):
     limits: Limits = Limits()
     memory: MemoryScope = "chat"
     context: ContextSettings = ContextSettings()
+    team: Team = Team()
     tools: tuple[ToolUse, ...] = Field(default=(), max_length=64)
 
     @field_validator("prompt")

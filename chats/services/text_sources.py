@@ -26,7 +26,7 @@ from chats.models import ChatActor, Message
 from common.sql_constant import SqlConstant
 from events.payloads import TEXT_KINDS
 from tools.interface import NO_SUCH_TOOL
-from tools.registry import FIND_TOOLS, registry
+from tools.registry import FIND_TOOLS, PLAN_TASKS, registry
 
 MAX_ROWS_READ = 2_000
 """The number of newest messages that are searched."""
@@ -87,6 +87,8 @@ def _list_outside_results(chat_id: UUID) -> QuerySet[Message]:
     )
     # The result of a sub-agent that was stopped may quote what the sub-agent had written (`quotes_agents`).
     results = results.exclude(payload__status__in=["rejected", "stopped"], payload__quotes_agents__isnull=True)
+    # What was wrong with a plan is our text; what its board brought quotes agents.
+    results = results.exclude(payload__name=PLAN_TASKS, payload__quotes_agents__isnull=True)
     # A call that was made has `seconds`. The text alone proves nothing: an error may begin with the name that a server was given.
     return results.exclude(
         payload__status="error", payload__seconds__isnull=True, payload__text__startswith=NO_SUCH_TOOL

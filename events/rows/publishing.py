@@ -118,10 +118,10 @@ class DirectoryDetailRow(DirectoryRow):
 
 
 UnpublishedReason = Literal[
-    "workspace", "editing", "pages", "memory", "other_chats", "sub_agent", "no_sub_agent", "missing"
+    "workspace", "editing", "pages", "memory", "other_chats", "sub_agent", "no_sub_agent", "member", "missing"
 ]
 """Why a tool is not published. `sub_agent`: an agent of the workspace, to which `delegate` gives tasks; `no_sub_agent`: `delegate`
-itself, if no agent that comes with the release is left."""
+itself, if no agent that comes with the release is left; `member`: an agent of the workspace in its team."""
 
 
 class UnpublishedToolRow(Row):
@@ -135,9 +135,10 @@ class UnpublishedToolRow(Row):
 
 class SecretWarningRow(Row):
     """A text that would be published and has what looks like a key or a password. `name`: of the tool whose instructions or
-    settings it is; empty for all others. `lines`: of the prompt, or the number of the example, from 1; else empty."""
+    settings it is; empty for all others. `team`: how the team's results are put together. `lines`: of the prompt, or the number of
+    the example, from 1; else empty."""
 
-    place: Literal["prompt", "tool", "description", "example", "message"]
+    place: Literal["prompt", "tool", "team", "description", "example", "message"]
     name: str
     lines: list[int]
 

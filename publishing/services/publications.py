@@ -15,7 +15,7 @@ from agents.permissions import AgentVerb, get_agent_for, get_production
 from agents.selectors import find_version
 from agents.services.agents import check_agent_name
 from agents.services.shipped import SHIPPED
-from agents.services.specs import write_spec
+from agents.services.stored_specs import write_spec
 from chats import services as chats
 from chats.models import Chat
 from common.clock import now
@@ -80,7 +80,7 @@ def publish_agent(
             published_by_workspace=workspace,
             published_from_agent=agent,
         )
-    content = build_public_content(spec.parse_content())
+    content = build_public_content(spec.parse_content(), workspace_id=workspace.id)
     copy.current_spec = write_spec(copy, content, author=actor, origin=SpecOrigin.PUBLISHED, number=1, message=message)
     copy.save(update_fields=["current_spec"])
     listing = Listing(agent=copy, published_by=actor)
@@ -122,7 +122,7 @@ def update_published_agent(
     production = get_production(copy)
     name = _check_name(name, workspace, copy)
     before = (copy.name, copy.description)
-    content = build_public_content(spec.parse_content())
+    content = build_public_content(spec.parse_content(), workspace_id=workspace.id)
     is_new_version = content != production.parse_content()
 
     copy.name, copy.description = name, _check_description(description)

@@ -219,6 +219,7 @@ class ChatRun(RunKind):
                 run.workspace_id,
                 policies=claimed.tool_policies,
                 only_reading=self.only_reading,
+                with_team=self.is_participant,
             )
         )
         found = read_found_tools(run) if FIND_TOOLS in tools and run.steps_done else frozenset()

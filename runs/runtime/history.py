@@ -12,12 +12,12 @@ from approvals.selectors import DecidedCall, find_waiting_calls
 from chats.models import Message
 from context.earlier import PREPARE_SHARE, EarlierContext, LogRow, build_earlier_context, compute_tokens
 from context.log_entries import LOG_COLUMNS, add_images, build_entry, build_participant, get_side, is_read_by
-from context.transcript import INTERRUPTED, ChatContext, LogEntry, build_turns_of_others
+from context.transcript import INTERRUPTED, WAITING, WORKING, ChatContext, LogEntry, build_turns_of_others
 from embeddings.selectors import find_vector_request
 from events.payloads import ContextStrategy
 from llm.context_window import TOKENS_PER_IMAGE
 from llm.messages import ProviderFields, ToolCall, Turn
-from runs.models import Run
+from runs.models import Run, RunState
 from runs.prepared_queries import (
     ACTORS,
     CALLS_OF_RUN,
@@ -149,11 +149,20 @@ def read_provider_fields(run: Run, entries: Iterable[LogEntry]) -> dict[int, Pro
     return {number: ProviderFields(**result["provider_fields"]) for number, result in rows}
 
 
-def find_waiting_calls_of_others(run: Run, entries: Sequence[LogEntry]) -> set[str]:
-    """Return the calls of other runs that wait for people. Without open calls of other runs it makes no query."""
-    calls = {entry.payload["call_id"] for entry in entries if entry.type == "TOOL_CALL" and entry.run_id != run.id}
-    calls -= {entry.payload["tool_call_id"] for entry in entries if entry.type == "TOOL_RESPONSE"}
-    return find_waiting_calls(calls) if calls else set()
+def find_waiting_calls_of_others(run: Run, entries: Sequence[LogEntry]) -> dict[str, str]:
+    """Return the calls of other runs that wait for people or for boards, with what the model reads instead of their results.
+    Without open calls of other runs it makes no query."""
+    made = [entry for entry in entries if entry.type == "TOOL_CALL" and entry.run_id != run.id]
+    calls = {entry.payload["call_id"]: entry.run_id for entry in made}
+    for entry in entries:
+        if entry.type == "TOOL_RESPONSE":
+            calls.pop(entry.payload["tool_call_id"], None)
+    if not calls:
+        return {}
+    waiting = Run.objects.filter(pk__in=set(calls.values()), state=RunState.WAITING_BOARD)
+    of_boards = set(waiting.values_list("pk", flat=True))
+    waiting_calls = {call_id: WORKING for call_id, run_id in calls.items() if run_id in of_boards}
+    return waiting_calls | dict.fromkeys(find_waiting_calls(calls), WAITING)
 
 
 def list_past_calls(run: Run, open_calls: Iterable[ToolCall]) -> list[ToolCall]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from agents.services.allowed_tools import ConfiguredTool
 from llm.messages import ToolSchema
 from tools.find_tools import FindTools
-from tools.registry import FIND_TOOLS, registry
+from tools.registry import FIND_TOOLS, RESERVED_NAMES, registry
 
 MAX_OFFERED = 30
 """Tools that are all described in each request. If a run has more, its model finds all but the system tools by `find_tools`."""
@@ -14,7 +14,7 @@ MAX_OFFERED = 30
 
 def add_find_tools(tools: dict[str, ConfiguredTool]) -> dict[str, ConfiguredTool]:
     """Return the tools of a run, with `find_tools` if they are too many. It finds no other tools than these."""
-    findable = [configured.tool for name, configured in tools.items() if name not in registry]
+    findable = [configured.tool for name, configured in tools.items() if _is_findable(name)]
     if len(tools) <= MAX_OFFERED or not findable:
         return tools
     tool = FindTools(findable)
@@ -40,4 +40,4 @@ def build_tool_schemas(tools: Mapping[str, ConfiguredTool], found: Collection[st
 
 
 def _is_findable(name: str) -> bool:
-    return name not in registry and name != FIND_TOOLS
+    return name not in registry and name not in RESERVED_NAMES

@@ -12,7 +12,7 @@ from agents.models import AgentSpec, Draft, DraftSnapshot
 from agents.permissions import get_production
 from agents.rows import PUBLIC_FIELDS
 from agents.selectors import find_version, get_draft_trial
-from agents.services import drafts, specs
+from agents.services import drafts, specs, stored_specs
 from agents.specs.content import SpecContent
 from agents.specs.differences import diff, list_changed_parts
 from agents.specs.fields import PROMPT
@@ -25,7 +25,7 @@ from tests.publishing.publications import publish
 pytestmark = pytest.mark.django_db
 
 SCHEMA = SpecContent.model_json_schema()
-CHECKED = {"tools.tool": "web_fetch", "tools.custom_config": {"retries": 1}}
+CHECKED = {"tools.tool": "web_fetch", "tools.custom_config": {"retries": 1}, "team.members": ["browser"]}
 """Values that are checked against what there is in the installation."""
 NOT_PUBLISHED = {"memory"}
 """Fields that a public copy has its own value of (`build_public_content`)."""
@@ -102,7 +102,7 @@ def save(team: Team, content: SpecContent = FULL) -> AgentSpec:
 def write_version(team: Team, content: SpecContent) -> None:
     """Save the content as version 2, while the draft stays on version 1."""
     robin = Actor.objects.get(pk=team.robin.pk)
-    robin.current_spec = specs.write_spec(robin, content, author=team.alice, origin=SpecOrigin.DRAFT, number=2)
+    robin.current_spec = stored_specs.write_spec(robin, content, author=team.alice, origin=SpecOrigin.DRAFT, number=2)
     robin.save()
 
 

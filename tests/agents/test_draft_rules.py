@@ -12,7 +12,7 @@ from django.utils import timezone
 from actors.models import Actor
 from agents import hooks, selectors
 from agents.models import AgentGrant, AgentSpec, Draft
-from agents.services import drafts, specs
+from agents.services import drafts, stored_specs
 from agents.specs.content import SpecContent, ToolUse
 from chats import services as chats
 from chats.models import Message
@@ -232,7 +232,7 @@ def pay(monkeypatch):
 
 def set_production_tools(team, *tools, number=2):
     with transaction.atomic():
-        spec = specs.write_spec(
+        spec = stored_specs.write_spec(
             team.robin,
             SpecContent(prompt="Answer.", tools=tools),
             author=team.alice,

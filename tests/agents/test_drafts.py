@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from agents import selectors
 from agents.models import AgentSpec, Draft
-from agents.services import drafts, specs
+from agents.services import drafts, stored_specs
 from agents.specs.content import SpecContent, ToolUse
 from chats import services as chats
 from chats.models import Message
@@ -164,7 +164,7 @@ def test_a_suggester_can_write_and_apply_a_draft_but_not_save_it(team):
 
 def test_a_draft_on_an_older_version_cannot_be_saved_before_a_rebase(team):
     draft = claim(team, "alice")
-    newer = specs.write_spec(
+    newer = stored_specs.write_spec(
         team.robin, SpecContent(prompt="Newer"), author=team.bob, origin=SpecOrigin.DRAFT, number=2
     )
     team.robin.current_spec = newer

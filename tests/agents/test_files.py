@@ -12,7 +12,7 @@ from actors.models import Actor
 from agent_files import services as files
 from agent_files.specs import MAX_FILE, AgentFile, format_file, read_file
 from agents.models import AgentSpec
-from agents.services import specs
+from agents.services import stored_specs
 from agents.specs.content import MAX_PROMPT, SpecContent
 from chats.models import Message
 from common.errors import AppError, Code, Conflict, Invalid, TooLarge
@@ -237,7 +237,7 @@ def test_an_exported_agent_can_be_imported_with_the_same_content_and_greets(team
 
 def test_any_version_can_be_exported(team):
     content = SpecContent(prompt="New")
-    specs.write_spec(team.robin, content, author=team.alice, origin=SpecOrigin.DRAFT, number=2)
+    stored_specs.write_spec(team.robin, content, author=team.alice, origin=SpecOrigin.DRAFT, number=2)
     api, address = client_for(team, "bob"), f"agents/{team.robin.id}/file"
     assert read_file(api("GET", f"{address}?version=2").content.decode()).prompt == "New"
     assert read_file(api("GET", address).content.decode()).prompt == "Answer."
@@ -268,6 +268,7 @@ tools:
 - tool: web_fetch
   custom_config: {colour: red}
 - tool: current_time
+team: {members: [robin, ghost], max_at_once: 2}
 """
 
 
@@ -279,6 +280,7 @@ def test_a_trial_lists_what_is_missing_and_creates_nothing(team):
         ("tool", "summon"),
         ("setting", "web_fetch"),
         ("model", "gpt-9"),
+        ("member", "@ghost"),
     }
     assert [use["tool"] for use in row["content"]["tools"]] == ["web_fetch", "current_time"]
     assert Actor.objects.count() == before
@@ -292,6 +294,7 @@ def test_an_import_leaves_out_what_is_missing(team):
         ("current_time", {}),
     ]
     assert spec.content["model"] == "gpt-9"
+    assert (spec.content["team"]["members"], spec.content["team"]["max_at_once"]) == (["robin"], 2)
     assert row["agent"]["actor"]["name"] == "Second"
 
 

@@ -7,8 +7,9 @@ import pytest
 from actors.models import Actor
 from agents.permissions import get_production
 from agents.services import agents
-from agents.services.allowed_tools import find_sub_agents, get_run_tools
+from agents.services.allowed_tools import get_run_tools
 from agents.services.shipped import SHIPPED, get_shipped_agent
+from agents.services.teams import find_sub_agents
 from agents.specs.content import SpecContent, ToolUse
 from agents.sub_agents import DelegateConfig
 from common.errors import Conflict, Forbidden, NotFound

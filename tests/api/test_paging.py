@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.services import drafts, specs
+from agents.services import drafts, stored_specs
 from agents.specs.content import SpecContent
 from chats.models import Message
 from common.paging import MAX_LARGE_ROWS
@@ -53,7 +53,9 @@ def make_large_rows(team, count):
     suggestion = make_suggestion(team, message)
     draft = drafts.claim_draft(actor=team.alice, chat_id=team.chat.id, agent_id=team.robin.id)
     for number in range(count):
-        specs.write_spec(team.robin, SpecContent(), author=team.alice, origin=SpecOrigin.DRAFT, number=100 + number)
+        stored_specs.write_spec(
+            team.robin, SpecContent(), author=team.alice, origin=SpecOrigin.DRAFT, number=100 + number
+        )
         make_merge(team, suggestion)
         DraftSnapshotFactory.create(draft=draft, revision=number, author=team.alice)
 

@@ -5,7 +5,7 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from actors import services as actors
-from agents.services import drafts, specs
+from agents.services import drafts, stored_specs
 from agents.services.shipped import create_shipped_sub_agents
 from agents.specs.content import SpecContent
 from boards.models import Board
@@ -78,7 +78,7 @@ def grow(team: Team, count: int) -> None:
         task_number = board.tasks.count() + 1
         TaskResultFactory.create(task=BoardTaskFactory.create(board=board, agent=agent, number=task_number))
         RunFactory.create(chat=team.chat, agent=team.robin, spec=team.robin.current_spec, state="completed")
-        specs.write_spec(
+        stored_specs.write_spec(
             team.robin, SpecContent(), author=team.alice, origin=SpecOrigin.DRAFT, number=100 + team.robin.specs.count()
         )
 

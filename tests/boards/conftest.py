@@ -2,6 +2,7 @@
 
 from tests.boards.fixtures import boards, supervisor
 from tests.runs.fixtures import _scripted_model, delivered_tasks, engine, environment, model, start_worker
+from tests.runs.test_runs_with_web_fetch import site
 
 __all__ = [
     "_scripted_model",
@@ -10,6 +11,7 @@ __all__ = [
     "engine",
     "environment",
     "model",
+    "site",
     "start_worker",
     "supervisor",
 ]

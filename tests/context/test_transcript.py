@@ -117,7 +117,7 @@ def test_open_calls_stay_open_when_the_agent_has_answered_a_comparison_since():
 
 def test_a_call_of_another_run_that_waits_for_a_person_is_not_called_interrupted():
     lines = [call("a", EARLIER), call("b", EARLIER), build_text(ALICE, "hi")]
-    _, turns = build_turns(lines, waiting_calls={"b"})
+    _, turns = build_turns(lines, waiting_calls={"b": WAITING})
     assert turns == [("assistant", ""), ("tool", INTERRUPTED), ("tool", WAITING), ("user", "hi")]
 
 

@@ -10,9 +10,9 @@ from django.db import IntegrityError, connection, transaction
 from actors.models import Actor
 from agents.models import AgentSpec
 from agents.permissions import get_production
-from agents.services import agents, drafts, specs
+from agents.services import agents, drafts, specs, stored_specs
 from agents.services.shipped import SHIPPED, get_shipped_agent
-from agents.specs.content import Limits, Parameters, SpecContent, ToolUse
+from agents.specs.content import Limits, Parameters, SpecContent, Team, ToolUse
 from chats.models import Chat, ChatActor, Message
 from common.errors import Code, Conflict, Forbidden, Invalid, LimitReached, NotFound
 from common.ids import new_id
@@ -38,12 +38,14 @@ from workspaces.models import Workspace
 pytestmark = pytest.mark.django_db
 
 
-def save_version(team, **fields):
+def save_version(team, /, **fields):
     """Save the next version of Robin."""
     content = SpecContent(**{"prompt": "Newer.", **fields})
     robin = Actor.objects.get(pk=team.robin.pk)
     number = AgentSpec.objects.filter(agent=robin, number__isnull=False).count() + 1
-    robin.current_spec = specs.write_spec(robin, content, author=team.alice, origin=SpecOrigin.DRAFT, number=number)
+    robin.current_spec = stored_specs.write_spec(
+        robin, content, author=team.alice, origin=SpecOrigin.DRAFT, number=number
+    )
     robin.save()
 
 
@@ -153,6 +155,21 @@ def test_the_agents_of_the_workspace_that_it_delegates_to_do_not_go_along(team):
     [use] = get_production(publish(team)).parse_content().tools
     assert use.custom_config == {"allowed_sub_agents": ["browser"], "max_depth": 2}
     assert get_production(Actor.objects.get(pk=team.robin.pk)).parse_content().tools == (delegate,)
+
+
+def test_a_team_keeps_its_shipped_and_public_members_elsewhere(team):
+    """A public agent is named by its id: another publisher may get its handle after a takedown, and so may an own agent."""
+    make_agent(team.workspace, team.alice, "Seer")
+    agent = make_agent(team.elsewhere, team.charlie, "Seer")
+    public = publishing.publish_agent(team.charlie, agent.id, name="Seer", handle="seer", **LISTING)
+    name = build_agent_tool_name(public.id)
+    own = Team(members=("browser", "seer", name), max_at_once=2, aggregation="The key: sk-abcdefghij0123456789abcd")
+    save_version(team, prompt="Plan with seer.", team=own)
+    check = build_publication_check(team.alice, team.robin.id)
+    assert [(tool.name, tool.reason, tool.lines) for tool in check.unpublished_tools] == [("seer", "member", [1])]
+    assert [secret.place for secret in check.secrets] == ["team"]
+    published = get_production(publish(team)).parse_content().team
+    assert published == own.model_copy(update={"members": ("browser", name)})
 
 
 def test_delegate_is_published_only_with_agents_of_the_release(team):

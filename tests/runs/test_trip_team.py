@@ -5,7 +5,7 @@ import json
 import pytest
 from django.db import transaction
 
-from agents.services import teams
+from agents.services import team_templates as teams
 from chats.models import Message
 from runs.models import Run
 from tests.factories.agents import add_tool_use

@@ -4,7 +4,7 @@ import pytest
 from cryptography.fernet import Fernet
 
 from agents.models import AgentSpec
-from agents.services import specs
+from agents.services import stored_specs
 from agents.specs.content import SpecContent
 from common.errors import Code, Conflict, Invalid
 from common.secrets import DecryptionFailed, Secret, decrypt_for, encrypt_for, reencrypt
@@ -147,7 +147,7 @@ def test_the_operators_key_is_used_only_for_listed_models(team, settings, model)
     count = AgentSpec.objects.count()
     for ask in (
         lambda: get_endpoint(team.workspace, model),
-        lambda: specs.write_spec(
+        lambda: stored_specs.write_spec(
             team.robin, SpecContent(model=model), author=team.alice, origin=SpecOrigin.DRAFT, number=2
         ),
     ):
@@ -158,7 +158,7 @@ def test_the_operators_key_is_used_only_for_listed_models(team, settings, model)
     assert AgentSpec.objects.count() == count
     set_model(team)  # with a key of its own
     assert get_endpoint(team.workspace, model)[1] == model
-    specs.write_spec(team.robin, SpecContent(model=model), author=team.alice, origin=SpecOrigin.DRAFT, number=2)
+    stored_specs.write_spec(team.robin, SpecContent(model=model), author=team.alice, origin=SpecOrigin.DRAFT, number=2)
 
 
 def test_setting_the_model_records_the_host_in_the_audit_trail(team, settings):

@@ -14,7 +14,8 @@ from agents.permissions import AgentVerb, check_all_may, compute_agent_verbs, ge
 from agents.selectors import find_draft
 from agents.services.allowed_tools import list_changed_writing_tools
 from agents.services.drafts import locking
-from agents.services.specs import check_content, write_spec
+from agents.services.specs import check_content
+from agents.services.stored_specs import write_spec
 from agents.specs.content import SpecContent
 from agents.specs.differences import count_changed_lines, diff, list_changed_parts
 from agents.specs.merging import Contribution, attribute_lines, merge_contributions

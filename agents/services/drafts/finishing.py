@@ -13,7 +13,8 @@ from agents.models import AgentSpec, Draft
 from agents.permissions import AgentVerb, compute_agent_verbs, get_agent_for, get_production
 from agents.selectors import build_no_draft_error, find_draft
 from agents.services.drafts import locking
-from agents.services.specs import check_content, write_spec
+from agents.services.specs import check_content
+from agents.services.stored_specs import write_spec
 from chats import services as chats
 from chats.models import Message
 from common.clock import now

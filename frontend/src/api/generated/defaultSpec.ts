@@ -19,5 +19,13 @@ export const defaultSpec: components['schemas']['SpecContent'] = {
     "strategy": "default",
     "max_tokens": null
   },
+  "team": {
+    "members": [],
+    "max_tasks": 10,
+    "max_at_once": 3,
+    "limit_dollars": null,
+    "ask_above_dollars": null,
+    "aggregation": ""
+  },
   "tools": []
 }

@@ -5067,7 +5067,7 @@ export interface components {
         /** @description A tool, model or setting that the file names and that does not exist here. `text` says what replaces it. */
         MissingRow: {
             /** @enum {string} */
-            kind: "tool" | "model" | "setting";
+            kind: "tool" | "model" | "setting" | "member";
             name: string;
             text: string;
         };
@@ -6397,13 +6397,14 @@ export interface components {
         };
         /**
          * @description A text that would be published and has what looks like a key or a password. `name`: of the tool whose instructions or
-         *     settings it is; empty for all others. `lines`: of the prompt, or the number of the example, from 1; else empty.
+         *     settings it is; empty for all others. `team`: how the team's results are put together. `lines`: of the prompt, or the number of
+         *     the example, from 1; else empty.
          */
         SecretWarningRow: {
             lines: number[];
             name: string;
             /** @enum {string} */
-            place: "prompt" | "tool" | "description" | "example" | "message";
+            place: "prompt" | "tool" | "team" | "description" | "example" | "message";
         };
         /** @description Consecutive lines of a prompt and their contributors: none for lines of production, several for merged lines. */
         Segment: {
@@ -6577,6 +6578,17 @@ export interface components {
             parameters: components["schemas"]["Parameters"];
             /** @default  */
             prompt: string;
+            /**
+             * @default {
+             *       "aggregation": "",
+             *       "ask_above_dollars": null,
+             *       "limit_dollars": null,
+             *       "max_at_once": 3,
+             *       "max_tasks": 10,
+             *       "members": []
+             *     }
+             */
+            team: components["schemas"]["Team"];
             /** @default [] */
             tools: components["schemas"]["ToolUse"][];
         };
@@ -6618,6 +6630,17 @@ export interface components {
             parameters?: components["schemas"]["ParametersRequest"];
             /** @default  */
             prompt?: string;
+            /**
+             * @default {
+             *       "aggregation": "",
+             *       "ask_above_dollars": null,
+             *       "limit_dollars": null,
+             *       "max_at_once": 3,
+             *       "max_tasks": 10,
+             *       "members": []
+             *     }
+             */
+            team?: components["schemas"]["TeamRequest"];
             /** @default [] */
             tools?: components["schemas"]["ToolUseRequest"][];
         };
@@ -7055,6 +7078,50 @@ export interface components {
             success: boolean;
             /** @default  */
             text: string;
+        };
+        /**
+         * @description The agents to which this one gives the tasks of a plan, which is a board in the chat (`boards/agent_tools.py`). Without
+         *     members it makes no plans.
+         *
+         *     `max_tasks`: tasks of a plan; `max_at_once`: how many of them are done at the same time. `limit_dollars`: what a board may cost;
+         *     null: as much as the budgets allow. `ask_above_dollars`: a board whose estimate is higher waits for a person before it starts;
+         *     null: none waits. `aggregation`: how the results become the answer, for the model.
+         */
+        Team: {
+            /** @default  */
+            aggregation: string;
+            /** @default null */
+            ask_above_dollars: number | null;
+            /** @default null */
+            limit_dollars: number | null;
+            /** @default 3 */
+            max_at_once: number;
+            /** @default 10 */
+            max_tasks: number;
+            /** @default [] */
+            members: string[];
+        };
+        /**
+         * @description The agents to which this one gives the tasks of a plan, which is a board in the chat (`boards/agent_tools.py`). Without
+         *     members it makes no plans.
+         *
+         *     `max_tasks`: tasks of a plan; `max_at_once`: how many of them are done at the same time. `limit_dollars`: what a board may cost;
+         *     null: as much as the budgets allow. `ask_above_dollars`: a board whose estimate is higher waits for a person before it starts;
+         *     null: none waits. `aggregation`: how the results become the answer, for the model.
+         */
+        TeamRequest: {
+            /** @default  */
+            aggregation?: string;
+            /** @default null */
+            ask_above_dollars?: number | null;
+            /** @default null */
+            limit_dollars?: number | null;
+            /** @default 3 */
+            max_at_once?: number;
+            /** @default 10 */
+            max_tasks?: number;
+            /** @default [] */
+            members?: string[];
         };
         TextMessageRow: {
             author_id: string | null;
@@ -7513,7 +7580,7 @@ export interface components {
             lines: number[];
             name: string;
             /** @enum {string} */
-            reason: "workspace" | "editing" | "pages" | "memory" | "other_chats" | "sub_agent" | "no_sub_agent" | "missing";
+            reason: "workspace" | "editing" | "pages" | "memory" | "other_chats" | "sub_agent" | "no_sub_agent" | "member" | "missing";
         };
         /** @description The number of unread notifications, counted up to 100. */
         UnreadRow: {

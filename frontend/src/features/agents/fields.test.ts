@@ -37,18 +37,19 @@ function findOtherValue(path: string): [value: unknown, text: string] {
   const control = findControl(path)
   const now = getField(content(), path)
   if (control?.kind === 'number') return [control.max, String(control.max)]
+  if (control?.kind === 'agents') return [['browser'], '["browser"]']
   const texts = control?.kind === 'choice' ? Object.keys(control.options) : ['other']
   const text = texts.find(option => option !== now) ?? ''
   return [text, text]
 }
 
-it.each([...listPathsOfTab('model'), ...listPathsOfTab('limits')])(
+it.each([...listPathsOfTab('model'), ...listPathsOfTab('limits'), ...listPathsOfTab('team')])(
   'the field %s is changed, compared, named and read from a choice',
   path => {
     const [value, text] = findOtherValue(path)
     const changed = setField(content(), path, value)
-    expect(getField(changed, path)).toBe(value)
-    expect(parseField(path, text)).toBe(value)
+    expect(getField(changed, path)).toEqual(value)
+    expect(parseField(path, text)).toEqual(value)
     expect(listFieldChanges(content(), changed, t).map(change => change.path)).toEqual([path])
     expect(setField(changed, path, getField(content(), path))).toEqual(content())
     expect(getFieldLabel(path, t)).not.toBe(path)

@@ -18,16 +18,22 @@ export type ChoiceControl<Value extends string = string> = Control<
     hint: PlainTextKey | Record<Value, PlainTextKey>
   }
 >
+/** `hint`, `max`: of a long text in a field of several lines; without them, a line. */
+type TextControl = Control<'text', { hint?: PlainTextKey; max?: number }>
+/** A list of handles of agents, at most `max`. */
+type AgentsControl = Control<'agents', { max: number }>
 type ValueControl<Value> = [NonNullable<Value>] extends [number]
   ? NumberControl
   : [NonNullable<Value>] extends [string]
     ? string extends NonNullable<Value>
-      ? Control<'text'>
+      ? TextControl
       : ChoiceControl<NonNullable<Value> & string>
-    : never
+    : [NonNullable<Value>] extends [readonly string[]]
+      ? AgentsControl
+      : never
 
 /** The tabs of the editor. Those of the prompt and of the tools have forms of their own. */
-export type Tab = 'prompt' | 'tools' | 'model' | 'limits'
+export type Tab = 'prompt' | 'tools' | 'model' | 'limits' | 'team'
 /** `fields` are those of a group. */
 type Entry<Value> = { tab: Tab } & (Value extends readonly ToolUse[]
   ? Control<'tools'>
@@ -92,10 +98,43 @@ const fields: { [Name in FieldName]-?: Entry<SpecContent[Name]> } = {
     options: { chat: 'memory.scope.chat', agent: 'memory.scope.agent' },
     hint: { chat: 'memory.scopeHint.chat', agent: 'memory.scopeHint.agent' },
   },
+  team: {
+    tab: 'team',
+
+    fields: {
+      members: { kind: 'agents', label: 'field.team_members', max: 20 },
+      aggregation: { kind: 'text', label: 'field.team_aggregation', hint: 'teamAggregationHint', max: 4_000 },
+      max_tasks: { kind: 'number', label: 'field.team_max_tasks', hint: 'teamTasksHint', min: 1, max: 25, step: 1 },
+      max_at_once: {
+        kind: 'number',
+        label: 'field.team_max_at_once',
+        hint: 'teamAtOnceHint',
+        min: 1,
+        max: 10,
+        step: 1,
+      },
+      limit_dollars: {
+        kind: 'number',
+        label: 'field.team_limit_dollars',
+        hint: 'teamLimitHint',
+        min: 0,
+        max: 1_000_000,
+        step: 0.1,
+      },
+      ask_above_dollars: {
+        kind: 'number',
+        label: 'field.team_ask_above_dollars',
+        hint: 'teamAskHint',
+        min: 0,
+        max: 1_000_000,
+        step: 0.1,
+      },
+    },
+  },
   tools: { tab: 'tools', kind: 'tools', label: 'tool' },
 }
 
-type AnyControl = NumberControl | ChoiceControl | Control<'text'> | Control<'tools'>
+type AnyControl = NumberControl | ChoiceControl | TextControl | AgentsControl | Control<'tools'>
 type AnyEntry = { tab: Tab } & (AnyControl | { fields: Record<string, AnyControl> })
 
 const names = Object.keys(fields) as FieldName[]
@@ -173,10 +212,22 @@ export function parseField(path: string, text: string): unknown {
       return text
     case 'number':
       return text === '' ? null : Number(text)
+    case 'agents':
+      return parseHandles(text)
     case 'tools':
       return parseTool(text)
     default:
       return undefined
+  }
+}
+
+/** Reads the handles of a choice, a list in JSON. */
+function parseHandles(text: string): string[] {
+  try {
+    const handles: unknown = JSON.parse(text)
+    return Array.isArray(handles) ? handles.map(String) : []
+  } catch {
+    return []
   }
 }
 
@@ -193,6 +244,8 @@ function parseTool(text: string): ToolUse | null {
 export function describeField(path: string, value: unknown, t: Texts['t'], findFileName?: FindFileName): string {
   const control = findControl(path)
   if (control?.kind === 'tools') return describeTool((value as ToolUse | null) ?? undefined, t, findFileName)
+  if (control?.kind === 'agents' && Array.isArray(value))
+    return value.map(handle => `@${String(handle)}`).join(t('listJoin')) || formatValue(null)
   const option = control?.kind === 'choice' ? control.options[String(value)] : undefined
   return option ? t(option) : formatValue(value)
 }

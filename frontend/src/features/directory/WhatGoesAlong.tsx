@@ -26,13 +26,17 @@ interface WhatGoesAlongProps {
   onEdit: (() => void) | null
 }
 
+/** The reasons of what is no tool of its own. */
+const NO_TOOLS: string[] = ['pages', 'sub_agent', 'member']
+
 /** Which parts of the version are published, and which are not. */
 export function WhatGoesAlong({ agent, check, listing, onEdit }: WhatGoesAlongProps) {
   const { t } = useTexts()
   const secrets = [...check.secrets, ...(useListingCheck(agent.actor.id, listing).data ?? [])]
-  const tools = check.unpublished_tools.filter(tool => tool.reason !== 'pages' && tool.reason !== 'sub_agent')
+  const tools = check.unpublished_tools.filter(tool => !NO_TOOLS.includes(tool.reason))
   const hasPages = check.unpublished_tools.some(tool => tool.reason === 'pages')
   const subAgents = check.unpublished_tools.filter(tool => tool.reason === 'sub_agent')
+  const members = check.unpublished_tools.filter(tool => tool.reason === 'member')
   const toolsInPrompt = check.unpublished_tools.filter(tool => tool.lines.length > 0)
   const limits = [
     check.model || t('defaultModel'),
@@ -77,6 +81,11 @@ export function WhatGoesAlong({ agent, check, listing, onEdit }: WhatGoesAlongPr
             {subAgents.length > 0 ? (
               <Staying name={t('publish.subAgents', { names: formatList(subAgents.map(({ name }) => `@${name}`)) })}>
                 {t('publish.subAgentsHint')}
+              </Staying>
+            ) : null}
+            {members.length > 0 ? (
+              <Staying name={t('publish.members', { names: formatList(members.map(({ name }) => `@${name}`)) })}>
+                {t('publish.membersHint')}
               </Staying>
             ) : null}
             {hasPages ? <Staying name={t('publish.pages')}>{t('publish.pagesHint')}</Staying> : null}
@@ -127,6 +136,8 @@ function SecretWarning({ secret: { place, name, lines } }: { secret: SecretWarni
   switch (place) {
     case 'prompt':
       return <Warning>{t('publish.secret.prompt', { count: lines.length, lines: shown })}</Warning>
+    case 'team':
+      return <Warning>{t('publish.secret.team')}</Warning>
     case 'tool':
       return (
         <Warning>

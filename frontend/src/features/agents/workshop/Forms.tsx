@@ -16,8 +16,12 @@ import { useCalledAgent } from '../components/ToolName'
 import { listEnabledTools, type ToolUse, updateTool } from '../content'
 import { type ChoiceControl, findControl, getField, listPathsOfTab, setField, type Tab } from '../fields'
 import { NumberField } from './NumberField'
+import { SubAgentsField } from './SubAgentsField'
 import { ToolSettings } from './ToolSettings'
 import workshopStyles from './Workshop.module.css'
+
+/** The agents that come with the release and may be in a team. */
+const SHIPPED = ['browser']
 
 interface FormProps {
   content: SpecContent
@@ -302,13 +306,25 @@ export const LimitsForm = (props: FormProps) => (
   </div>
 )
 
+/** The agents that this one may plan for, and the limits of its boards. */
+export const TeamForm = ({ workspaceId, agentId, ...props }: FormProps & { workspaceId: string; agentId: string }) => (
+  <div className="col gap">
+    <FieldsOfTab tab="team" agents={{ workspaceId, agentId }} {...props} />
+  </div>
+)
+
 /** The fields of a tab by the table of fields, except the model, which has a field of its own. */
-function FieldsOfTab({ tab, ...form }: FormProps & { tab: Tab }) {
+interface FieldProps extends FormProps {
+  /** Where agents are chosen, and by which agent; only of a tab with such a field. */
+  agents?: { workspaceId: string; agentId: string }
+}
+
+function FieldsOfTab({ tab, ...form }: FieldProps & { tab: Tab }) {
   const paths = listPathsOfTab(tab).filter(path => path !== 'model')
   return paths.map(path => <SpecField key={path} path={path} {...form} />)
 }
 
-function SpecField({ path, content, isReadOnly, onEdit }: FormProps & { path: string }) {
+function SpecField({ path, content, isReadOnly, onEdit, agents }: FieldProps & { path: string }) {
   const { t } = useTexts()
   const control = findControl(path)
   const value = getField(content, path)
@@ -331,8 +347,34 @@ function SpecField({ path, content, isReadOnly, onEdit }: FormProps & { path: st
       return (
         <ChoiceField control={control} value={String(value)} isReadOnly={isReadOnly} onChange={next => set(next)} />
       )
+    case 'agents':
+      return agents ? (
+        <SubAgentsField
+          {...agents}
+          chosen={value as string[]}
+          defaultHandles={SHIPPED}
+          max={control.max}
+          isReadOnly={isReadOnly}
+          onChange={set}
+        />
+      ) : null
     case 'text':
-      return <TextField label={t(control.label)} value={String(value)} readOnly={isReadOnly} onChange={set} />
+      return control.max === undefined ? (
+        <TextField label={t(control.label)} value={String(value)} readOnly={isReadOnly} onChange={set} />
+      ) : (
+        <Field label={t(control.label)} hint={control.hint ? t(control.hint) : null}>
+          {attributes => (
+            <textarea
+              {...attributes}
+              className={fieldStyles.input}
+              maxLength={control.max}
+              readOnly={isReadOnly}
+              value={String(value)}
+              onChange={event => set(event.target.value)}
+            />
+          )}
+        </Field>
+      )
     default:
       return null
   }

@@ -14,7 +14,7 @@ import { applyOpenDraft } from './applyDraft'
 import { CompareDialog } from './CompareDialog'
 import { DraftNotices } from './DraftNotices'
 import { useWorkshop, type Workshop } from './draftSession'
-import { canSave, canWrite, LimitsForm, ModelParametersForm, ToolsForm } from './Forms'
+import { canSave, canWrite, LimitsForm, ModelParametersForm, TeamForm, ToolsForm } from './Forms'
 import { LayerBar, type WorkshopView } from './LayerBar'
 import type { PromptHandle } from './PromptEditor'
 import { PromptView, useSources, ViewSwitch } from './PromptView'
@@ -142,6 +142,9 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
           </Tabs.Trigger>
           <Tabs.Trigger value="model">{t('model')}</Tabs.Trigger>
           <Tabs.Trigger value="limits">{t('limits')}</Tabs.Trigger>
+          <Tabs.Trigger value="team">
+            {t('team')} <span className="faint num">{workshop.content.team.members.length}</span>
+          </Tabs.Trigger>
         </Tabs.List>
         <DraftNotices
           chatId={chatId}
@@ -263,6 +266,9 @@ function FormTabs({ workshop, workspace, agentId }: FormTabsProps) {
       </Tabs.Content>
       <Tabs.Content value="limits" className={cx(workshopStyles.tabBody, workshopStyles.form)}>
         <LimitsForm {...form} />
+      </Tabs.Content>
+      <Tabs.Content value="team" className={cx(workshopStyles.tabBody, workshopStyles.form)}>
+        <TeamForm {...form} workspaceId={workspace.id} agentId={agentId} />
       </Tabs.Content>
     </>
   )

@@ -262,6 +262,7 @@ const first = {
   'touches.limits': 'limits',
   'touches.context': 'long chats',
   'touches.memory': 'memory',
+  'touches.team': 'team',
   'touches.tools': 'tools',
   showAll: 'Show all',
   merge: 'Merge',

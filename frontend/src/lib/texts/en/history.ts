@@ -68,6 +68,7 @@ const history = {
   nothingMissing: 'Everything it needs is here.',
   'missing.tool': 'is a tool that is not here. It is left out.',
   'missing.setting': 'has settings that do not fit here. It gets the usual ones.',
+  'missing.member': 'is an agent of the team that is not here, or that accepts no tasks. It is left out.',
   'missing.model': 'is a model that this workspace does not offer. The demo model answers until you set one.',
   'fileProblem.missing': 'is missing.',
   'fileProblem.unknown': 'is not known here.',

@@ -264,6 +264,7 @@ const first: Record<keyof typeof en, string> = {
   'touches.limits': '限制',
   'touches.context': '长聊天室',
   'touches.memory': '记忆',
+  'touches.team': '团队',
   'touches.tools': '工具',
   showAll: '显示全部',
   merge: '合并',

@@ -68,6 +68,7 @@ const history = {
   nothingMissing: '它需要的这里都有。',
   'missing.tool': '是这里没有的工具，将会略去。',
   'missing.setting': '的设置在这里不适用，改用默认值。',
+  'missing.member': '是团队的 Agent，但这里没有，或不接任务，将会略去。',
   'missing.model': '是这个工作区没有的模型。在你设置模型之前，由演示模型回答。',
   'fileProblem.missing': '缺少。',
   'fileProblem.unknown': '这里不认得。',

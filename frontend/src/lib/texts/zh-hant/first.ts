@@ -264,6 +264,7 @@ const first: Record<keyof typeof en, string> = {
   'touches.limits': '限制',
   'touches.context': '長聊天室',
   'touches.memory': '記憶',
+  'touches.team': '團隊',
   'touches.tools': '工具',
   showAll: '顯示全部',
   merge: '合併',

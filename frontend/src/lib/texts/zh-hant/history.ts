@@ -68,6 +68,7 @@ const history = {
   nothingMissing: '它需要的這裡都有。',
   'missing.tool': '是這裡沒有的工具，將會略去。',
   'missing.setting': '的設定在這裡不適用，改用預設值。',
+  'missing.member': '是團隊的 Agent，但這裡沒有，或不接任務，將會略去。',
   'missing.model': '是這個工作區沒有的模型。在你設定模型之前，由示範模型回答。',
   'fileProblem.missing': '缺少。',
   'fileProblem.unknown': '這裡不認得。',
