@@ -14,11 +14,11 @@ import { listKeys } from '@/lib/listKeys'
 import { LayeredMap } from './layered'
 import { appendDelta, fromPartial, mergePartials, type StreamingText } from './partials'
 
-export type RowKind = AnyRow['kind']
-export type RowOf<K extends RowKind> = Extract<AnyRow, { kind: K }>
+type RowKind = AnyRow['kind']
+type RowOf<K extends RowKind> = Extract<AnyRow, { kind: K }>
 type Rows<K extends RowKind> = ReadonlyMap<string, RowOf<K>>
 /** The rows of a chat, by kind and id. */
-export type RowTables = { readonly [K in RowKind]: Rows<K> }
+type RowTables = { readonly [K in RowKind]: Rows<K> }
 
 export interface ChatState {
   /** The version up to which all rows are loaded. */
@@ -53,8 +53,7 @@ const hasEnded: { readonly [K in RowKind]: (row: RowOf<K>) => boolean } = {
   draft: row => row.status === 'ended',
   run: row => !isActive(row),
   board: row => Boolean(row.ended_at),
-  // Tasks leave with their board, whose row the client has.
-  board_task: () => false,
+  board_task: row => Boolean(row.ended_at),
   message: () => false,
 }
 
@@ -64,7 +63,7 @@ export function isEnded<K extends RowKind>(row: RowOf<K> & { kind: K }): boolean
 
 const rowKinds = Object.keys(hasEnded) as readonly RowKind[]
 
-export const emptyTables = Object.fromEntries(rowKinds.map(kind => [kind, new Map()])) as unknown as RowTables
+const emptyTables = Object.fromEntries(rowKinds.map(kind => [kind, new Map()])) as unknown as RowTables
 
 export const emptyChat: ChatState = {
   version: 0,
@@ -250,7 +249,17 @@ export function applyRows(state: ChatState, rows: readonly AnyRow[]): ChatState 
 }
 
 /**
- * Removes the rows that a reply to `subscribe` lacks: it always has all participants, current drafts and active runs.
+ * Adds rows that have ended, which a reply to `subscribe` leaves out, from a response of the REST API. Unlike `applyRows`, also
+ * adds unknown ones whose version the state has passed.
+ */
+export function addEndedRows(state: ChatState, rows: readonly AnyRow[]): ChatState {
+  const next = new TablesBuilder(state)
+  for (const row of rows) next.upsert(row, { replacesSameVersion: false })
+  return { ...state, ...next.build() }
+}
+
+/**
+ * Removes the rows that a reply to `subscribe` lacks: it always has all participants, current drafts, active runs and boards.
  * Messages are removed only if it is a snapshot.
  */
 function removeMissing(state: ChatState, frame: Subscribed): TablesBuilder {

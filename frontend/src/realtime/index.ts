@@ -6,8 +6,6 @@ export {
   indexOfSeq,
   isActive,
   isEnded,
-  type RowKind,
-  type RowOf,
 } from './chat'
 export {
   chatState,
@@ -21,6 +19,7 @@ export {
   sendTyping,
   startRealtime,
   stopRealtime,
+  upsertEndedRows,
   upsertRows,
   useChatSelector,
   useConnection,

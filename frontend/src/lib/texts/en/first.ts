@@ -34,6 +34,7 @@ const first = {
   // files
   files: 'Files',
   'files.attach': 'Attach files',
+  'plan.title': 'Plan tasks',
   'files.attached': 'Attached files',
   'files.uploading': 'Uploading {{name}}',
   'files.removeNamed': 'Remove {{name}}',

@@ -36,6 +36,7 @@ const first: Record<keyof typeof en, string> = {
   // files
   files: '文件',
   'files.attach': '附加文件',
+  'plan.title': '规划任务',
   'files.attached': '已附加的文件',
   'files.uploading': '正在上传 {{name}}',
   'files.removeNamed': '移除 {{name}}',

@@ -36,6 +36,7 @@ const first: Record<keyof typeof en, string> = {
   // files
   files: '檔案',
   'files.attach': '附加檔案',
+  'plan.title': '規劃任務',
   'files.attached': '已附加的檔案',
   'files.uploading': '正在上傳 {{name}}',
   'files.removeNamed': '移除 {{name}}',
