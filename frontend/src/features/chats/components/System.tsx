@@ -18,7 +18,7 @@ import { Collapsible } from '@/ui/Collapsible'
 import { lazy } from '@/ui/lazy'
 import { PathLink } from '@/ui/PathLink'
 import { isBeginningOfChat } from '../groupedMessages'
-import { useMessageOfBoard } from '../hooks'
+import { useBoard, useMessageOfBoard } from '../hooks'
 import { buildSystemText, type SystemText } from '../system'
 import type { PlacedBoard } from '../timeline'
 import { AppliedChange } from './AppliedChange'
@@ -96,13 +96,18 @@ function SingleMessage({ row, isPart = false }: { row: SystemMessageRow; isPart?
     (id, fallback) => findActor(id)?.name || fallback || t('unknownPerson'),
     formatList,
   )
+  const forkedAt = useBoard(row.chat_id, row.payload.board_id ?? '')?.forked_at
   if (!message) return null
   const { suggestionId } = message
+  const { actor } = message.values
   return (
     <div className={styles.sys} data-message={row.id} {...(isPart ? {} : getFocusAttributes(row.id))}>
       <EventIcon kind={message.icon} />
       <div id={isPart ? undefined : getTextId(row.id)}>
-        {rich(message.key, message.values)} <SubjectLink row={row} message={message} />
+        {row.type === 'TASKS_STARTED' && forkedAt
+          ? rich('sys.tasksAgain', { actor, n: forkedAt })
+          : rich(message.key, message.values)}{' '}
+        <SubjectLink row={row} message={message} />
         {row.type === 'DRAFT_APPLIED' ? <AppliedChange row={row} /> : <Time at={row.created_at} />}
         {message.quote ? <p className={styles.sysnote}>{message.quote}</p> : null}
         {message.summary && suggestionId ? <Summary summary={message.summary} suggestionId={suggestionId} /> : null}
