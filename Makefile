@@ -12,10 +12,12 @@ SCENARIOS := tests/runs/test_crash.py tests/runs/test_redelivered_calls.py tests
 	tests/runs/test_injected_instructions.py tests/runs/test_redis_connection_loss.py tests/runs/test_random_trees.py \
 	tests/runs/test_postgres_restarts.py tests/agents/test_draft_rules.py tests/realtime/test_redis_restarts.py \
 	tests/realtime/test_unreliable_connections.py tests/chats/test_double_posts.py tests/runs/test_silent_models.py \
-	tests/waking/test_killed_workers.py tests/releases/test_upgrades.py tests/realtime/test_continuity.py
+	tests/waking/test_killed_workers.py tests/releases/test_upgrades.py tests/realtime/test_continuity.py \
+	tests/boards/test_killed_workers.py
 ALONE := tests/runs/test_stop_latency.py tests/runs/test_streaming.py tests/runs/test_connections.py
 PROPERTIES := tests/api/test_schema_from_outside.py tests/api/test_fuzz.py tests/runs/test_loop_property.py tests/waking/test_waking_property.py \
-	tests/agents/test_draft_property.py tests/agents/test_files.py tests/realtime/test_proof.py \
+	tests/boards/test_board_property.py tests/boards/test_controls.py tests/agents/test_draft_property.py \
+	tests/agents/test_files.py tests/realtime/test_proof.py \
 	tests/suggestions/test_merge_answer.py tests/memory/test_rights.py tests/admin/test_pages.py
 # Named, because collecting all other files takes each process longer than a test. The order is that of tests/file_order.py.
 SLOW_FILES = $(shell grep -rlE --include='test_*.py' 'pytest\.mark\.(stack|browser)\b' tests)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from bench import (
     abuse,
+    boards,
     browser,
     comparison,
     first_words,
@@ -41,6 +42,7 @@ ON_ONE_INSTALLATION: dict[str, Callable[[Installation, bool], Table]] = {
     "P14": browser.measure_p14,
     "P11": trees.measure_p11,
     "P13": traffic.measure_p13,
+    "P16": boards.measure_p16,
 }
 WITH_MESSAGES: dict[str, Callable[[Installation, bool, int | None], Table]] = {
     "P6": long_chats.measure_p6,

@@ -72,6 +72,8 @@ LISTENERS: dict[str, list[str]] = {
         "context.services.listeners.finish_summaries",
         "suggestions.services.listeners.finish_summaries_and_merges",
     ],
+    "boards.hooks.board_ended": ["notifications.services.listeners.notify_board_ended"],
+    "boards.hooks.board_paused": ["notifications.services.listeners.notify_board_paused"],
     "runs.hooks.run_failed": ["notifications.services.listeners.notify_run_failed"],
     "runs.hooks.agents_woken_outside": ["webhooks.services.listeners.store_wakes"],
     "schedules.hooks.schedule_paused": ["notifications.services.listeners.notify_schedule_paused"],

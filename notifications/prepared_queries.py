@@ -15,9 +15,10 @@ TYPES_READ_IN_CHATS = (
     NotificationKind.MENTION.value,
     NotificationKind.CHAT_INVITATION.value,
     NotificationKind.RUN_FAILED.value,
+    NotificationKind.BOARD_ENDED.value,
 )
-"""The types of notifications that are marked as read when the person reads the chat: a mention or a failed run when they read the
-message about it, an invitation when they read any message."""
+"""The types of notifications that are marked as read when the person reads the chat: a mention, a failed run or the end of a board
+when they read the message about it, an invitation when they read any message."""
 
 
 def _query_unread_in_chats(people: list[UUID], chats: list[UUID]) -> QuerySet[Notification, tuple[Any, ...]]:

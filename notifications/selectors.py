@@ -16,7 +16,16 @@ from workspaces.permissions import build_role_expression
 
 MAX_UNREAD_NOTIFICATIONS = 100
 """Unread notifications are counted up to this number: the web app shows "99+"."""
-QUOTING_TYPES = frozenset({NotificationKind.MENTION, NotificationKind.APPROVAL_ASKED, NotificationKind.CHAT_INVITATION})
+QUOTING_TYPES = frozenset(
+    {
+        NotificationKind.MENTION,
+        NotificationKind.APPROVAL_ASKED,
+        NotificationKind.CHAT_INVITATION,
+        NotificationKind.BOARD_ENDED,
+        NotificationKind.BOARD_PAUSED,
+        NotificationKind.BOARD_WAITS,
+    }
+)
 """Types whose excerpt quotes a message or the title of a chat. The excerpts of the others are open to every member of the
 workspace."""
 

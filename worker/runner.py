@@ -21,6 +21,7 @@ from common.errors import AppError
 from common.processes import exit_on_memory_error
 from common.tenants import set_current_tenant
 from common.text import to_storable
+from events.rows import TextsOfOthers
 from llm.client import get_model
 from llm.endpoints import check_endpoint
 from llm.messages import Answer, Chunk, ModelRequest, ToolCall, Turn
@@ -38,6 +39,7 @@ from runs.models import Run
 from runs.runtime.loop import run_loop
 from runs.runtime.messages import PartialMessage
 from runs.runtime.steps import LoopEnded, LoopEvent, ModelAnswered, ModelRetried, StepSaved, ToolsFinished, ToolsStarted
+from runs.runtime.tasks import TaskInput
 from runs.runtime.toolbox import Toolbox
 from runs.runtime.waits import find_wait_refusal
 from runs.services.leases import UnfinishedRequest, requeue_run
@@ -384,7 +386,11 @@ class Runner:
         if self._text_sources is None:
             # Hosts in the prompt of a public agent are not allowed: its publisher could let it send them texts of the chat.
             is_own = self.run.agent.workspace_id == self.run.workspace_id
-            self._text_sources = TextSources(self.run.get_chat_id(), self._prepared.content.prompt if is_own else "")
+            texts = [self._prepared.content.prompt] if is_own else []
+            if self._prepared.given_texts == TextsOfOthers.NONE:
+                # The task is a text of the person, as a message of theirs in the chat would be.
+                texts.append(TaskInput.from_run(self.run).text)
+            self._text_sources = TextSources(self.run.get_chat_id(), "\n".join(texts))
         return await self._db(self._text_sources.is_url_allowed, url)
 
     async def _find_consent(self, configured: ConfiguredTool, context: ToolContext, args: Any) -> Consent:

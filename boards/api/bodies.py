@@ -65,3 +65,9 @@ class ForkBody(RetryBody):
 
     id: UUID
     number: TaskNumber
+
+
+class EstimateBody(Body):
+    """The agents of the tasks of a plan, one for each task."""
+
+    agent_ids: Annotated[list[UUID], Field(min_length=1, max_length=MAX_TASKS)]

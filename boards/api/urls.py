@@ -6,6 +6,7 @@ from boards.api import views
 
 urlpatterns = [
     path("chats/<uuid:chat_id>/boards", views.Boards.as_view()),
+    path("chats/<uuid:chat_id>/boards/estimate", views.Estimate.as_view()),
     path("boards/<uuid:board_id>", views.OneBoard.as_view()),
     path("boards/<uuid:board_id>/results", views.Results.as_view()),
     path("boards/<uuid:board_id>/start", views.Start.as_view()),

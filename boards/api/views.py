@@ -8,14 +8,15 @@ from rest_framework.views import APIView
 
 from actors.rates import Bucket
 from boards import services as boards
-from boards.api.bodies import ForkBody, NewBoardBody, ResumeBody, RetryBody
+from boards.api.bodies import EstimateBody, ForkBody, NewBoardBody, ResumeBody, RetryBody
 from boards.permissions import BoardVerb, get_board_for
 from boards.plan import PlannedTask
 from boards.selectors import build_detail, list_boards, list_results
+from boards.services.estimates import estimate_tasks
 from chats.permissions import ChatVerb, get_chat_for
 from common.paging import PAGE_PARAMETERS, answer_page
 from common.rest import Page, Request, build_list_response, build_response, read
-from events.rows import BoardDetailRow, BoardRow, TaskResultDetailRow
+from events.rows import BoardDetailRow, BoardEstimateRow, BoardRow, TaskResultDetailRow
 
 
 class Boards(APIView):
@@ -44,6 +45,19 @@ class Boards(APIView):
         tasks = [PlannedTask(**task.model_dump()) for task in body.tasks]
         board, is_new = boards.create_board(request.user, chat_id, tasks=tasks, **fields)
         return build_response(build_detail(board), 201 if is_new else 200)
+
+
+class Estimate(APIView):
+    @extend_schema(
+        operation_id="estimate_board",
+        summary="Estimate what a plan may cost",
+        request=EstimateBody,
+        responses=BoardEstimateRow,
+    )
+    def post(self, request: Request, chat_id: UUID) -> HttpResponse:
+        chat = get_chat_for(request.user, chat_id, ChatVerb.SEE)
+        estimate = estimate_tasks(chat.workspace_id, read(request, EstimateBody).agent_ids)
+        return build_response(BoardEstimateRow(estimate_micro=estimate))
 
 
 class OneBoard(APIView):

@@ -14,9 +14,11 @@ from django.db.models import Exists, OuterRef, Q, Sum
 
 from actors.models import Actor
 from approvals.selectors import find_highest
+from boards.hooks import board_ended, board_paused
 from boards.models import ENDED_TASK_STATES, Board, BoardTask, TaskEdge, TaskResult
 from boards.run_kinds import BOARD_ANSWER, BOARD_TASK
 from boards.services.agents import explain_refusal, find_agents_for_tasks
+from boards.services.estimates import estimate_tasks
 from boards.services.loaded_board import LoadedBoard, get_current_result, read_texts_of
 from boards.services.task_inputs import build_answer_input, build_task_context
 from chats import services as chats
@@ -187,7 +189,7 @@ def _start_tasks(loaded: LoadedBoard) -> bool:
     free = board.max_at_once - len(loaded.list_in_state(BoardTaskState.RUNNING))
     if board.is_paused or not ready or free <= 0:
         return False
-    starting = ready[:free]
+    starting = _choose_affordable(loaded, ready[:free])
     agents = find_agents_for_tasks(board.workspace_id, [task.agent_id for task in starting])
     has_ended = False
     for task in starting:
@@ -202,6 +204,26 @@ def _start_tasks(loaded: LoadedBoard) -> bool:
             if board.has_ended:
                 break
     return has_ended
+
+
+def _choose_affordable(loaded: LoadedBoard, tasks: Sequence[BoardTask]) -> list[BoardTask]:
+    """Return the first of these tasks that the limit of the board covers, with what those that are being done may still cost,
+    as far as that is known (`estimate_tasks`). If it covers none and none is being done, the board is paused."""
+    board = loaded.board
+    if board.limit_micro is None:
+        return [*tasks]
+    running = loaded.list_in_state(BoardTaskState.RUNNING)
+    left = board.limit_micro - board.cost_micro
+    left -= sum(estimate_tasks(board.workspace_id, [task.agent_id]) or 0 for task in running)
+    chosen: list[BoardTask] = []
+    for task in tasks:
+        left -= estimate_tasks(board.workspace_id, [task.agent_id]) or 0
+        if left <= 0:
+            break
+        chosen.append(task)
+    if not chosen and not running:
+        pause(loaded, BoardPause.BUDGET)
+    return chosen
 
 
 def _start_task(loaded: LoadedBoard, task: BoardTask, person: Actor) -> None:
@@ -385,7 +407,7 @@ def _end_tasks(loaded: LoadedBoard) -> None:
 
 def _complete_board(loaded: LoadedBoard, text: str) -> None:
     loaded.set(state=BoardState.COMPLETED, final_response=text or "–", ended_at=now())
-    loaded.new_rows.append(build_message(loaded, "TASKS_ENDED"))
+    _report_end(loaded, build_message(loaded, "TASKS_ENDED"))
 
 
 def _start_answer(loaded: LoadedBoard) -> None:
@@ -457,9 +479,14 @@ def fail_board(loaded: LoadedBoard, reason: BoardReason, text: str, *, by: Actor
     if board.answer_run_id is not None:
         _add_active_runs(loaded, [board.answer_run_id])
     if reason == BoardReason.STOPPED:
-        loaded.new_rows.append(build_message(loaded, "TASKS_STOPPED", actor=by))
+        _report_end(loaded, build_message(loaded, "TASKS_STOPPED", actor=by), by=by)
     else:
-        loaded.new_rows.append(build_message(loaded, "TASKS_ENDED", code=reason))
+        _report_end(loaded, build_message(loaded, "TASKS_ENDED", code=reason))
+
+
+def _report_end(loaded: LoadedBoard, message: Message, *, by: Actor | None = None) -> None:
+    loaded.new_rows.append(message)
+    board_ended.call(loaded.board, message, by)
 
 
 def stop_board_tasks(loaded: LoadedBoard, *, by: Actor | None) -> None:
@@ -506,7 +533,9 @@ def pause(loaded: LoadedBoard, reason: BoardPause, *, by: Actor | None = None) -
     """Start nothing more of a board until it is resumed. One that is paused already stays as it is."""
     if not loaded.board.is_paused:
         loaded.set(pause_reason=reason, paused_at=now(), paused_by=by)
-        loaded.new_rows.append(build_message(loaded, "TASKS_PAUSED", actor=by, code=reason))
+        message = build_message(loaded, "TASKS_PAUSED", actor=by, code=reason)
+        loaded.new_rows.append(message)
+        board_paused.call(loaded.board, message, by)
 
 
 def build_message(loaded: LoadedBoard, type_: str, *, actor: Actor | None = None, code: str | None = None) -> Message:

@@ -27,7 +27,7 @@ from events.rows import BoardPause, BoardReason, BoardState, TextsOfOthers
 from llm.messages import ToolCall
 from runs.models import KindName, Run, RunState
 from runs.runtime.dispatch import dispatch_run
-from runs.runtime.steps import ToolResult, WaitingCall
+from runs.runtime.steps import ToolResult, ToolStatus, WaitingCall
 from runs.runtime.waits import WaitKind
 
 NOT_VALID = "The plan was not valid, and no task was started. {problems} Call this tool once more with a valid plan."
@@ -122,7 +122,7 @@ class BoardWaits(WaitKind[BoardWait]):
             return {call.id: ToolResult(call, "error", NOT_VALID_TWICE.format(problems=board.error))}
         results = build_results(board, list(list_tasks().filter(board=board)))
         text = json.dumps(results | ({"error": board.error} if board.error else {}), ensure_ascii=False)
-        status = "error" if board.state == BoardState.FAILED else "ok"
+        status: ToolStatus = "error" if board.state == BoardState.FAILED else "ok"
         return {call.id: ToolResult(call, status, text, quotes_agents=True)}
 
     def find_refused(self, run: Run, calls: Sequence[ToolCall]) -> dict[str, ToolResult]:

@@ -35,6 +35,9 @@ class NotificationKind(models.TextChoices):
     SCHEDULE_PAUSED = "schedule_paused", _("schedule paused")
     SCHEDULE_FAILED = "schedule_failed", _("schedule failed")
     RUN_FAILED = "run_failed", _("run failed")
+    BOARD_ENDED = "board_ended", _("board ended")
+    BOARD_PAUSED = "board_paused", _("board paused")
+    BOARD_WAITS = "board_waits", _("board waits to be started")
     WORKSPACE_DELETED = "workspace_deleted", _("workspace deleted")
 
 

@@ -10,6 +10,7 @@ from agents.models import AgentSpec, Draft, LockWaiter
 from agents.permissions import AgentVerb, list_people_who_may
 from approvals.models import Approval
 from approvals.selectors import list_asked_people
+from boards.models import Board
 from chats.models import Chat, ChatActor, Message
 from chats.services.messages import MENTION
 from common.clock import now
@@ -17,7 +18,7 @@ from common.ids import new_id
 from common.providers import get_provider
 from embeddings.models import EmbeddingModel
 from events.publish import publish_list_changed
-from events.rows import MergeMethod, MergeState, NotificationKind, Role
+from events.rows import BoardPause, MergeMethod, MergeState, NotificationKind, Role
 from notifications.models import Notification
 from notifications.services.notifying import notify, notify_in_workspaces
 from publishing.models import Listing
@@ -154,6 +155,34 @@ def _notify_about_schedule(schedule: Schedule, *, event: str, type: str, actor: 
         chat_id=schedule.chat_id,
         agent_id=schedule.agent_id,
         excerpt=_build_excerpt(schedule.name),
+    )
+
+
+def notify_board_ended(board: Board, message: Message, actor: Actor | None) -> None:
+    """Notify the person whom a board works for, and the one who has started it, that it has ended."""
+    _notify_about_board(
+        board, message, event=_build_event_key("board_ended", board.id), type="board_ended", actor=actor
+    )
+
+
+def notify_board_paused(board: Board, message: Message, actor: Actor | None) -> None:
+    """Notify the same people each time that a board is paused, or that it waits to be started because of its estimate."""
+    type = "board_waits" if board.pause_reason == BoardPause.ESTIMATE else "board_paused"
+    event = _build_event_key("board_paused", message.id)
+    _notify_about_board(board, message, event=event, type=type, actor=actor)
+
+
+def _notify_about_board(board: Board, message: Message, *, event: str, type: str, actor: Actor | None) -> None:
+    people = {id for id in (board.on_behalf_of_id, board.started_by_id) if id is not None}
+    notify(
+        sorted(people),
+        event=event,
+        type=type,
+        workspace_id=board.workspace_id,
+        actor=actor,
+        chat_id=board.chat_id,
+        message_id=message.id,
+        excerpt=_build_excerpt(board.user_input),
     )
 
 

@@ -138,7 +138,12 @@ def end_runs_of_leaver(chat: Chat, actor: Actor, remover: Actor) -> list[chats.R
     work for the person who leaves and wait for an approval fail (`rights_lost`). A listener of `actor_left`."""
     runs = Run.objects.filter(chat=chat).select_related("agent").order_by("pk")
     changes = build_changes_that_stop_agent(chat, actor)
-    waiting = list(runs.filter(on_behalf_of=actor, state=RunState.WAITING_APPROVAL).exclude(agent=actor))
+    # Those of tasks that the actor has given are stopped above.
+    waiting = list(
+        runs.filter(on_behalf_of=actor, state=RunState.WAITING_APPROVAL).exclude(
+            Q(agent=actor) | Q(path__contains=[actor.id])
+        )
+    )
     for run in waiting:
         publish_agent_states([run])
         end = LoopEnded("failed", "rights_lost", "The person it worked for has left this chat.")

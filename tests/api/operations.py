@@ -667,6 +667,9 @@ OPERATIONS: dict[str, Operation] = {
             "tasks": [{"agent_id": t["agent_id"], "description": "Find dry days"}],
         },
     ),
+    "estimate_board": Operation(
+        "POST", "chats/{chat_id}/boards/estimate", MEMBERS, lambda t: {"agent_ids": [t["agent_id"]]}
+    ),
     "read_board": Operation("GET", "boards/{board_id}", MEMBERS),
     "list_board_results": Operation("GET", "boards/{board_id}/results", MEMBERS),
     # The board is Alice's.

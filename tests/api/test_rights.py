@@ -353,6 +353,7 @@ FOREIGN = {
     # In `tasks`: here they are unknown fields (`tests/boards/test_plans.py`).
     ("create_board", "agent_id"): ("agent_id", 400),
     ("create_board", "file_ids"): ("file_id", 400),
+    ("estimate_board", "agent_ids"): ("agent_id", 200),
     ("mark_notifications_read", "ids"): ("notification_id", 200),
     ("mark_notifications_read", "up_to"): ("notification_id", 200),
 }

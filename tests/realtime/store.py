@@ -37,7 +37,12 @@ class Store:
 
     def view(self, oldest_seq: int = 0) -> dict[tuple[str, str], Row]:
         """Return the rows that a client shows: without ended rows and without messages before `oldest_seq`."""
-        return {key: _normalize_row(row) for key, row in self.rows.items() if _is_visible(row, oldest_seq)}
+        boards = {row["id"] for row in self.rows.values() if row["kind"] == "board" and row["ended_at"] is None}
+        return {
+            key: _normalize_row(row)
+            for key, row in self.rows.items()
+            if _is_visible(row, oldest_seq) and (row["kind"] != "board_task" or row["board_id"] in boards)
+        }
 
 
 def _is_visible(row: Row, oldest_seq: int) -> bool:
@@ -45,6 +50,8 @@ def _is_visible(row: Row, oldest_seq: int) -> bool:
         return bool(row["seq"] >= oldest_seq)
     if row["kind"] == "draft":
         return bool(row["status"] != "ended")
+    if row["kind"] == "board":
+        return row["ended_at"] is None
     return not (row["kind"] == "run" and row["state"] in ENDED)
 
 

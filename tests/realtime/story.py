@@ -24,13 +24,18 @@ from approvals import services as approvals
 from approvals.models import Approval
 from approvals.services import ApprovalRequest
 from approvals.services.deciding import PersonDecision
+from boards import services as boards
+from boards.models import Board
+from boards.plan import PlannedTask
+from boards.waits import BoardWait
 from chats import services as chats
 from chats.models import Chat, Message
 from common.clock import now
 from common.errors import AppError
+from common.ids import new_id
 from common.secrets import Secret
 from events.payloads import Question, QuestionChoice
-from events.rows import ListingCategory
+from events.rows import FailureRule, ListingCategory
 from files import services as files
 from files.models import File
 from files.services import contents
@@ -423,6 +428,51 @@ class Story:
         ]
         recorder.record_loop_end(LoopEnded("waiting_child", waits=tuple(tasks)))
 
+    # --- boards ---------------------------------------------------------------------------------------------------
+
+    def plan(self, chance: random.Random) -> list[PlannedTask]:
+        agents = [self.wren, self.finch, self.wren]
+        return [
+            PlannedTask(
+                agent_id=agent.id,
+                description=f"Look {number}",
+                after=[1] if number == 3 else [],
+                max_attempts=1,
+                on_failure=FailureRule(chance.choice(FailureRule.values)),
+            )
+            for number, agent in enumerate(agents, 1)
+        ]
+
+    def create_board(self, chance: random.Random) -> None:
+        tasks = self.plan(chance)
+        boards.create_board(self.person(chance), self.chat.id, id=new_id(), user_input="Go", tasks=tasks)
+
+    def record_plan(self, chance: random.Random) -> None:
+        """Let a run make a plan, valid or not, and wait for its board."""
+        recorder, _, step = self.recorder(chance, kind="chat")
+        answer = make_storable(_answer("", calls=(ToolCall("", "plan", "{}"),)), step)
+        recorder.record_answer(ModelAnswered(step, answer))
+        problems = ("It is too long.",) if chance.random() < 0.2 else ()
+        wait = BoardWait(tuple(self.plan(chance)), "Both look.", False, problems)
+        waiting = WaitingCall(answer.calls[0], wait)
+        recorder.record_loop_end(LoopEnded("waiting_child", waits=(waiting,)))
+
+    def board(self, chance: random.Random) -> Board:
+        found = list(Board.objects.filter(chat=self.chat).order_by("pk"))
+        if not found:
+            raise AppError("There is no board.")
+        return chance.choice(found)
+
+    def control_board(self, chance: random.Random) -> None:
+        act = chance.choice([boards.pause_board, boards.resume_board, boards.resume_board, boards.answer_board])
+        act(self.team.alice, self.board(chance).id)
+
+    def stop_board(self, chance: random.Random) -> None:
+        boards.stop_board(self.team.alice, self.board(chance).id)
+
+    def fork_board(self, chance: random.Random) -> None:
+        boards.fork_board(self.team.alice, self.board(chance).id, id=new_id(), number=1)
+
     def record_task_results(self, chance: random.Random) -> None:
         """Store the results of the tasks of a run that has waited for them."""
         recorder, run, _ = self.recorder(chance, origin="wake", children__isnull=False)
@@ -529,6 +579,8 @@ STEPS: list[Step] = [
         "draft",
         "suggestion",
         "public_agent",
+        "plan",
+        "board",
     )
 ]
 
@@ -545,6 +597,7 @@ STEPS += cast(
 STEPS += cast("list[Step]", [Story.restore_version, Story.rebase_draft, Story.rebase_draft])
 # The same for steps of runs that do not end with an answer.
 STEPS += cast("list[Step]", [Story.claim_run, Story.claim_run, Story.fail_run, Story.requeue_run])
+STEPS += cast("list[Step]", [Story.record_plan, Story.record_plan, Story.fork_board])
 STEPS += cast("list[Step]", [Story.record_waiting, Story.record_waiting, Story.decide_approval, Story.decide_approval])
 
 

@@ -53,7 +53,8 @@ const hasEnded: { readonly [K in RowKind]: (row: RowOf<K>) => boolean } = {
   draft: row => row.status === 'ended',
   run: row => !isActive(row),
   board: row => Boolean(row.ended_at),
-  board_task: row => Boolean(row.ended_at),
+  // A reply leaves out the tasks of boards that have ended. No task is ever removed, so a known one is kept.
+  board_task: () => true,
   message: () => false,
 }
 

@@ -1044,6 +1044,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/chats/{chat_id}/boards/estimate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Estimate what a plan may cost */
+        post: operations["estimate_board"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/chats/{chat_id}/changes": {
         parameters: {
             query?: never;
@@ -3278,6 +3295,13 @@ export interface components {
             tasks: components["schemas"]["BoardTaskRow"][];
         };
         /**
+         * @description What a plan may cost, in millionths of a dollar: the sum of the medians of the last results of its agents. Null if there
+         *     are too few of one agent.
+         */
+        BoardEstimateRow: {
+            estimate_micro: number | null;
+        };
+        /**
          * @description Why a board is paused: a person has paused it, it may not cost more, or its estimate is above the amount from which a
          *     person is asked first.
          * @enum {string}
@@ -4198,6 +4222,10 @@ export interface components {
              * @constant
              */
             type: "error";
+        };
+        /** @description The agents of the tasks of a plan, one for each task. */
+        EstimateBodyRequest: {
+            agent_ids: string[];
         };
         /**
          * @description What follows when a task has failed for good: the others go on, or the board fails.
@@ -5383,7 +5411,7 @@ export interface components {
          * @description What a person is notified of.
          * @enum {string}
          */
-        NotificationKind: "mention" | "chat_invitation" | "suggestion_created" | "suggestion_accepted" | "suggestion_rejected" | "suggestion_reopened" | "suggestion_unused" | "lock_lost" | "draft_requested" | "draft_handed_over" | "draft_unlocked" | "merge_done" | "merge_failed" | "approval_asked" | "model_changed" | "agent_published" | "agent_taken_down" | "budget_warning" | "tools_changed" | "webhook_disabled" | "schedule_paused" | "schedule_failed" | "run_failed" | "workspace_deleted";
+        NotificationKind: "mention" | "chat_invitation" | "suggestion_created" | "suggestion_accepted" | "suggestion_rejected" | "suggestion_reopened" | "suggestion_unused" | "lock_lost" | "draft_requested" | "draft_handed_over" | "draft_unlocked" | "merge_done" | "merge_failed" | "approval_asked" | "model_changed" | "agent_published" | "agent_taken_down" | "budget_warning" | "tools_changed" | "webhook_disabled" | "schedule_paused" | "schedule_failed" | "run_failed" | "board_ended" | "board_paused" | "board_waits" | "workspace_deleted";
         /** @description A notification of the reader. It stores the names at the time of the event; clients read the linked object. */
         NotificationRow: {
             actor_name: string;
@@ -10308,6 +10336,40 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["BoardDetailRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    estimate_board: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EstimateBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BoardEstimateRow"];
                 };
             };
             400: components["responses"]["Error400"];

@@ -93,6 +93,9 @@ const kinds: Record<NotificationRow['type'], NotificationKind> = {
   schedule_paused: { key: 'notification.schedulePaused', icon: 'paused', layer: null },
   schedule_failed: { key: 'notification.scheduleFailed', icon: 'failed', layer: null },
   run_failed: { key: 'notification.runFailed', inChat: 'notification.runFailedIn', icon: 'failed', layer: null },
+  board_ended: { key: 'notification.boardEnded', inChat: 'notification.boardEndedIn', icon: 'approval', layer: null },
+  board_paused: { key: 'notification.boardPaused', inChat: 'notification.boardPausedIn', icon: 'paused', layer: null },
+  board_waits: { key: 'notification.boardWaits', inChat: 'notification.boardWaitsIn', icon: 'asked', layer: null },
   workspace_deleted: { key: 'notification.workspaceDeleted', icon: 'deleted', layer: null },
 }
 
@@ -110,6 +113,9 @@ export function getPath(row: NotificationRow, workspace: string): string | null 
     case 'mention':
     case 'approval_asked':
     case 'run_failed':
+    case 'board_ended':
+    case 'board_paused':
+    case 'board_waits':
       return row.chat_id && row.message_id && messagePath(workspace, row.chat_id, row.message_id)
     case 'chat_invitation':
       return inChat

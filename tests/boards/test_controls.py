@@ -1,0 +1,351 @@
+"""What people do with a board: stop it in any state, pause it, try a task again, run it again, let it cost more; and who may."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.db import connection, transaction
+
+from boards import services
+from boards.models import Board, BoardTask, TaskEdge, TaskResult
+from boards.permissions import BoardVerb, get_board_for
+from boards.services.estimates import estimate_tasks
+from chats import services as chats
+from common.errors import Code, Conflict, Forbidden, Invalid, LimitReached, NotFound
+from common.ids import new_id
+from llm.messages import Answer, Usage
+from notifications.models import Notification
+from runs.models import NOT_ENDED, Run
+from runs.runtime.steps import LoopEnded, ModelAnswered, StepId
+from runs.services.claims import claim_run
+from tests.boards.test_board_property import MODEL
+from tests.chaos import N
+from tests.factories.boards import BoardFactory, BoardTaskFactory, TaskResultFactory
+from tests.people import make_team
+from tests.recorder import Recorder
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def answer(run_id, text="Done.", owner="test:1:a"):
+    """Claim a run as a worker, and store its answer."""
+    claimed = claim_run(run_id, owner)
+    assert claimed is not None
+    return finish(claimed, text)
+
+
+def finish(claimed, text="Done."):
+    run = claimed.row
+    step = StepId(run.steps_done + 1, run.get_message_id())
+    Recorder(claimed, MODEL).record_answer(ModelAnswered(step, Answer(text, "", (), Usage(1, 2), "stop", "demo")))
+
+
+def fail(run_id, code="no_version"):
+    claimed = claim_run(run_id, "test:1:a")
+    assert claimed is not None
+    Recorder(claimed, MODEL).record_loop_end(LoopEnded("failed", code, "It failed."))
+
+
+# --- stopping -------------------------------------------------------------------------------------------------------
+
+
+def reach_state(boards, name):
+    """Return a board in this state, and the claimed run that is executed, if there is one."""
+    board = boards.create(
+        boards.plan("Find dry days"), boards.plan("Add it up", boards.finance, after=[1]), start=name != "decomposed"
+    )
+    if name in ("executing", "paused"):
+        claimed = claim_run(boards.run_of(board, 1).id, "test:1:a")
+        if name == "paused":
+            services.pause_board(boards.team.alice, board.id)
+        return board, claimed
+    if name == "aggregating":
+        answer(boards.run_of(board, 1).id)
+        answer(boards.run_of(board, 2).id)
+        return board, claim_run(boards.read(board).answer_run_id, "test:1:a")
+    return board, None
+
+
+@pytest.mark.parametrize("state", ["decomposed", "queued", "executing", "paused", "aggregating"])
+def test_BRD10_a_board_is_stopped_in_any_state_and_what_comes_later_changes_nothing(boards, state):
+    board, claimed = reach_state(boards, state)
+    services.stop_board(boards.team.alice, board.id)
+    board = boards.read(board)
+    assert (board.state, board.reason_code, board.pause_reason, board.epoch) == ("failed", "stopped", "", 1)
+    assert board.stopped_by == boards.team.alice
+    expected = ["succeeded"] * 2 if state == "aggregating" else ["cancelled"] * 2
+    assert boards.list_states(board) == expected
+    assert not TaskEdge.objects.filter(board=board, state="").exists()
+    running = Run.objects.filter(state__in=NOT_ENDED)
+    assert [run.stop_requested_at is not None for run in running] == ([True] if claimed else [])
+    if claimed is not None:
+        finish(claimed, "Too late.")
+        late = TaskResult.objects.filter(is_late=True)
+        assert [result.text for result in late] == ([] if state == "aggregating" else ["Too late."])
+    assert (boards.read(board).state, boards.list_states(board)) == ("failed", expected)
+    assert not Run.objects.filter(state__in=NOT_ENDED).exists()
+    with pytest.raises(Conflict) as refused:
+        services.stop_board(boards.team.alice, board.id)
+    assert refused.value.code == Code.BOARD_ENDED
+    assert [message.type for message in boards.list_messages("TASKS_STOPPED", "TASKS_ENDED")] == ["TASKS_STOPPED"]
+
+
+def test_BRD10_a_person_who_leaves_ends_the_tasks_that_wait_for_them(boards):
+    """A task that the person has given is stopped once, although its run waits for them."""
+    board = boards.create(boards.plan("Find dry days"), by=boards.team.bob)
+    run = boards.run_of(board, 1)
+    Run.objects.filter(pk=run.pk).update(state="waiting_approval", attempt=1)
+    with transaction.atomic():
+        chats.remove_participant(boards.team.alice, boards.team.chat.id, boards.team.bob.id)
+    assert (boards.read(board).state, boards.list_states(board)) == ("failed", ["failed"])
+    assert [message.payload["code"] for message in boards.list_messages("TASKS_ENDED")] == ["no_results"]
+    assert len(boards.list_messages("RUN_STOPPED", "RUN_FAILED")) == 1
+
+
+# --- pausing --------------------------------------------------------------------------------------------------------
+
+
+def test_BRD12_a_paused_board_starts_nothing_and_goes_on_where_it_was(boards):
+    board = boards.create(boards.plan("Find dry days"), boards.plan("Add it up", boards.finance, after=[1]))
+    first = boards.run_of(board, 1)
+    services.pause_board(boards.team.alice, board.id)
+    services.pause_board(boards.team.alice, board.id)
+    answer(first.id)
+    assert boards.list_states(board) == ["succeeded", "ready"]
+    services.advance_board(board.id)
+    assert Run.objects.count() == 1
+    services.resume_board(boards.team.alice, board.id)
+    assert boards.list_states(board) == ["succeeded", "running"]
+    types = [message.type for message in boards.list_messages("TASKS_PAUSED", "TASKS_RESUMED")]
+    assert types == ["TASKS_PAUSED", "TASKS_RESUMED"]
+
+
+def test_BRD12_a_board_is_not_answered_while_it_is_paused(boards):
+    board = boards.create(boards.plan("Find dry days"))
+    services.pause_board(boards.team.alice, board.id)
+    answer(boards.run_of(board, 1).id)
+    assert (boards.read(board).state, boards.list_states(board)) == ("executing", ["succeeded"])
+    services.resume_board(boards.team.alice, board.id)
+    assert boards.read(board).state == "completed"
+
+
+def test_BRD12_a_used_up_budget_pauses_a_board_which_can_be_resumed_or_answered(boards):
+    board = boards.create(boards.plan("Find dry days"), boards.plan("Add it up", boards.finance))
+    answer(boards.run_of(board, 1).id)
+    fail(boards.run_of(board, 2).id, "budget_used_up")
+    paused = boards.read(board)
+    assert (paused.state, paused.pause_reason, paused.paused_by) == ("executing", "budget", None)
+    assert boards.list_states(board) == ["succeeded", "ready"]
+    services.answer_board(boards.team.alice, board.id)
+    answered = boards.read(board)
+    assert (answered.state, answered.pause_reason) == ("aggregating", "")
+    assert boards.list_states(board) == ["succeeded", "cancelled"]
+    assert boards.task(board, 2).reason_code == "answered"
+    assert Notification.objects.filter(type="board_paused").count() == 1
+
+
+def test_BRD12_a_board_starts_nothing_that_its_limit_does_not_cover(boards):
+    earlier = BoardFactory.create(chat=boards.team.chat, on_behalf_of=boards.team.alice, ended=True)
+    for number in (1, 2, 3):
+        task = BoardTaskFactory.create(board=earlier, agent=boards.weather, number=number)
+        TaskResultFactory.create(task=task, cost_micro=number * 10)
+    board = boards.create(boards.plan("One"), boards.plan("Two"), boards.plan("Three"), limit_micro=50)
+    assert board.estimate_micro == 60
+    assert boards.list_states(board) == ["running", "running", "ready"], "two of 20 are less than 50, three are not"
+    for number in (1, 2):
+        TaskResult.objects.filter(task__board=board)
+        run = boards.run_of(board, number)
+        Run.objects.filter(pk=run.pk).update(cost_micro=24)
+        answer(run.id)
+    paused = boards.read(board)
+    assert (paused.pause_reason, paused.cost_micro, boards.task(board, 1).cost_micro) == ("budget", 48, 24)
+    with pytest.raises(Forbidden):
+        services.resume_board(boards.team.bob, board.id, limit_micro=100)
+    services.resume_board(boards.team.alice, board.id, limit_micro=100)
+    assert boards.list_states(board)[2] == "running"
+
+
+# --- trying again ---------------------------------------------------------------------------------------------------
+
+
+def test_BRD13_a_failed_task_is_tried_again_while_nothing_follows_from_its_failure(boards):
+    board = boards.create(
+        boards.plan("Find dry days"),
+        boards.plan("Add it up", boards.finance),
+        boards.plan("Plan", boards.travel, after=[1, 2], join="settled"),
+        boards.plan("Compare", boards.travel, after=[2]),
+    )
+    fail(boards.run_of(board, 2).id)
+    assert boards.list_states(board) == ["running", "failed", "pending", "skipped"]
+    with pytest.raises(Conflict) as refused:
+        services.retry_task(boards.team.alice, board.id, 2)
+    assert refused.value.hints == ["Run the board again from this task."]
+    board = boards.create(
+        boards.plan("Find dry days"),
+        boards.plan("Add it up", boards.finance, parameters={"people": 6}),
+        boards.plan("Plan", boards.travel, after=[1, 2], join="settled"),
+    )
+    fail(boards.run_of(board, 2).id)
+    services.retry_task(boards.team.alice, board.id, 2, description="Add it up in TWD")
+    task = boards.task(board, 2)
+    assert (task.state, task.attempt, task.description, task.replaced_description) == (
+        "running",
+        2,
+        "Add it up in TWD",
+        "Add it up",
+    )
+    answer(boards.run_of(board, 1).id)
+    assert boards.list_states(board) == ["succeeded", "running", "pending"], "the join waits for the second try"
+    answer(boards.run_of(board, 2).id)
+    assert boards.list_states(board) == ["succeeded", "succeeded", "running"]
+    descriptions = TaskResult.objects.filter(task=task).order_by("attempt").values_list("description", flat=True)
+    assert list(descriptions) == ["Add it up", "Add it up in TWD"]
+    with pytest.raises(NotFound):
+        services.retry_task(boards.team.alice, board.id, 9)
+
+
+def test_BRD14_a_board_is_run_again_from_a_task_and_reuses_the_other_results(boards):
+    board = boards.create(
+        boards.plan("Find dry days"),
+        boards.plan("Add it up", boards.finance),
+        boards.plan("Plan", boards.travel, after=[1]),
+        boards.plan("Say the sum", boards.travel, after=[2], join="settled"),
+    )
+    answer(boards.run_of(board, 1).id, "19 November")
+    fail(boards.run_of(board, 2).id)
+    with pytest.raises(Conflict, match="has not ended"):
+        services.fork_board(boards.team.alice, board.id, id=new_id(), number=2)
+    answer(boards.run_of(board, 3).id, "Arashiyama")
+    answer(boards.run_of(board, 4).id, "No sum")
+    answer(boards.read(board).answer_run_id, "Go, but no sum.")
+    before = boards.read(board).version, boards.list_results(board)
+    id = new_id()
+    fork, is_new = services.fork_board(boards.team.alice, board.id, id=id, number=2, description="In TWD")
+    again, is_again = services.fork_board(boards.team.alice, board.id, id=id, number=2, description="In TWD")
+    assert (is_new, is_again, again) == (True, False, fork)
+    assert (fork.planned_by, fork.forked_from, fork.forked_at, fork.state) == ("fork", board, 2, "executing")
+    assert boards.list_states(fork) == ["succeeded", "running", "succeeded", "pending"]
+    assert boards.list_edges(fork) == [(1, 3, "taken"), (2, 4, "")]
+    task = boards.task(fork, 2)
+    assert (task.description, task.replaced_description, task.attempt) == ("In TWD", "Add it up", 1)
+    reused = TaskResult.objects.get(task__board=fork, task__number=1)
+    assert reused.reused_from is not None
+    assert (reused.text, reused.cost_micro, reused.reused_from.task.board) == ("19 November", 0, board)
+    assert Run.objects.filter(kind="board_task", trigger_id=boards.task(fork, 1).id).count() == 0
+    answer(boards.run_of(fork, 2).id, "89,080")
+    answer(boards.run_of(fork, 4).id, "It is 89,080")
+    answer(boards.read(fork).answer_run_id, "Go.")
+    assert boards.read(fork).state == "completed"
+    assert (boards.read(board).version, boards.list_results(board)) == before
+    second, _ = services.fork_board(boards.team.alice, fork.id, id=new_id(), number=4)
+    assert boards.list_states(second) == ["succeeded", "succeeded", "succeeded", "running"]
+    assert TaskResult.objects.get(task__board=second, task__number=1).reused_from == reused.reused_from
+
+
+# --- making them ----------------------------------------------------------------------------------------------------
+
+
+def test_a_board_that_is_created_twice_is_there_once(boards):
+    id = new_id()
+    board = boards.create(boards.plan("Find dry days"), id=id, start=False)
+    assert boards.create(boards.plan("Find dry days"), id=id, start=False) == board
+    assert Board.objects.count() == 1
+    with pytest.raises(Conflict) as refused:
+        boards.create(boards.plan("x"), id=id, by=boards.team.bob)
+    assert refused.value.code == Code.ID_TAKEN
+
+
+@pytest.mark.parametrize(
+    ("after", "hint"),
+    [
+        ([[2], [1]], "The tasks 2, 1 wait for each other."),
+        ([[1]], "Task 1 follows itself."),
+        ([[3], []], "Task 1 follows task 3, which is not in the plan."),
+    ],
+)
+def test_BRD1_a_plan_has_no_circle(boards, after, hint):
+    with pytest.raises(Invalid) as refused:
+        boards.create(*(boards.plan("Look", after=numbers) for numbers in after))
+    assert refused.value.hints == [hint] or "wait for each other" in refused.value.hints[0]
+    assert not Board.objects.exists()
+
+
+def test_SEC3_agents_and_boards_of_another_team_are_not_used(boards):
+    with transaction.atomic():
+        others = make_team("2")
+    with pytest.raises(Invalid, match="plan is not valid"):
+        boards.create(boards.plan("Find dry days", others.robin))
+    with pytest.raises(Invalid):
+        boards.create(boards.plan("Find dry days"), boards.plan("x"), aggregator_id=others.robin.id)
+    board = boards.create(boards.plan("Find dry days"), start=False)
+    for verb in BoardVerb:
+        with pytest.raises(NotFound):
+            get_board_for(others.alice, board.id, verb)
+    assert Board.objects.count() == 1
+
+
+def test_SEC2_the_person_the_starter_and_editors_control_a_board(boards):
+    board = boards.create(boards.plan("Find dry days"), by=boards.team.bob, start=False)
+    for verb in BoardVerb:
+        for actor in (boards.team.alice, boards.team.bob):
+            assert get_board_for(actor, board.id, verb) == board
+    of_alice = boards.create(boards.plan("Find dry days"), start=False)
+    assert get_board_for(boards.team.bob, of_alice.id, BoardVerb.SEE) == of_alice
+    for verb in (BoardVerb.STOP, BoardVerb.CONTROL, BoardVerb.RAISE_LIMIT):
+        with pytest.raises(Forbidden, match="the one who has started it"):
+            get_board_for(boards.team.bob, of_alice.id, verb)
+
+
+def test_a_chat_has_a_limited_number_of_boards_under_way(boards, monkeypatch):
+    monkeypatch.setattr("boards.services.planning.MAX_BOARDS_UNDER_WAY", 1)
+    boards.create(boards.plan("Find dry days"), start=False)
+    with pytest.raises(LimitReached):
+        boards.create(boards.plan("Find dry days"))
+
+
+def test_people_are_notified_of_the_end_of_a_board_unless_they_have_ended_it(boards):
+    board = boards.create(boards.plan("Find dry days"), by=boards.team.bob)
+    answer(boards.run_of(board, 1).id)
+    stopped = boards.create(boards.plan("Find dry days"), by=boards.team.bob)
+    services.stop_board(boards.team.bob, stopped.id)
+    [notified] = Notification.objects.filter(type__startswith="board")
+    [ended] = boards.list_messages("TASKS_ENDED")
+    assert (notified.person, notified.type, notified.message_id) == (boards.team.bob, "board_ended", ended.id)
+    assert notified.excerpt == "Four days in Kyoto"
+
+
+def test_an_estimate_needs_three_results_of_each_agent_in_this_workspace(boards):
+    board = BoardFactory.create(chat=boards.team.chat, on_behalf_of=boards.team.alice, ended=True)
+    agents = [boards.weather.id, boards.weather.id]
+    for number, cost in enumerate((900, 10, 30, 20), 1):
+        assert (estimate_tasks(boards.team.workspace.id, agents) is None) == (number <= 3)
+        task = BoardTaskFactory.create(board=board, agent=boards.weather, number=number)
+        TaskResultFactory.create(task=task, cost_micro=cost)
+    assert estimate_tasks(boards.team.workspace.id, agents) == 50
+    assert estimate_tasks(boards.team.workspace.id, [*agents, boards.finance.id]) is None
+    assert estimate_tasks(boards.team.elsewhere.id, agents) is None
+
+
+# --- at the same time -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("round", range(max(1, N // 2)))
+def test_BRD5_a_join_of_25_tasks_is_done_once_under_12_finishers(boards, round):
+    numbers = list(range(1, 26))
+    board = boards.create(
+        *(boards.plan(f"Look at day {number}") for number in numbers),
+        boards.plan("Put it together", boards.travel, after=numbers),
+        max_at_once=25,
+    )
+    runs = [claim_run(boards.run_of(board, number).id, "test:1:a") for number in numbers]
+
+    def finish_as_worker(claimed):
+        try:
+            finish(claimed)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(12) as threads:
+        list(threads.map(finish_as_worker, runs))
+    assert boards.list_states(board) == ["succeeded"] * 25 + ["running"]
+    assert TaskEdge.objects.filter(board=board, state="taken").count() == 25
+    assert Run.objects.filter(trigger_id=BoardTask.objects.get(board=board, number=26).id).count() == 1
