@@ -6,8 +6,10 @@ from uuid import UUID
 from pydantic import Field
 
 from boards.plan import MAX_ATTEMPTS, MAX_DESCRIPTION, MAX_FILES, MAX_TASKS
+from boards.services.deciding import EqualCallsDecision
 from common.request_types import NOT_BLANK
 from common.rest import Body
+from events.payloads import MAX_NOTE
 from events.rows import FailureRule, JoinRule
 
 MAX_LIMIT_MICRO = 1_000_000_000_000
@@ -71,3 +73,10 @@ class EstimateBody(Body):
     """The agents of the tasks of a plan, one for each task."""
 
     agent_ids: Annotated[list[UUID], Field(min_length=1, max_length=MAX_TASKS)]
+
+
+class DecideEqualBody(Body):
+    """`note`: words for the agents."""
+
+    decision: EqualCallsDecision
+    note: str = Field(default="", max_length=MAX_NOTE)

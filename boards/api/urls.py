@@ -15,5 +15,6 @@ urlpatterns = [
     path("boards/<uuid:board_id>/resume", views.Resume.as_view()),
     path("boards/<uuid:board_id>/answer", views.Answer.as_view()),
     path("boards/<uuid:board_id>/fork", views.Fork.as_view()),
+    path("boards/<uuid:board_id>/approvals/<uuid:approval_id>/decide", views.DecideEqual.as_view()),
     path("boards/<uuid:board_id>/tasks/<int:number>/retry", views.Retry.as_view()),
 ]

@@ -8,7 +8,7 @@ from rest_framework.views import APIView
 
 from actors.rates import Bucket
 from boards import services as boards
-from boards.api.bodies import EstimateBody, ForkBody, NewBoardBody, ResumeBody, RetryBody
+from boards.api.bodies import DecideEqualBody, EstimateBody, ForkBody, NewBoardBody, ResumeBody, RetryBody
 from boards.permissions import BoardVerb, get_board_for
 from boards.plan import PlannedTask
 from boards.selectors import build_detail, list_boards, list_results
@@ -16,7 +16,7 @@ from boards.services.estimates import estimate_tasks
 from chats.permissions import ChatVerb, get_chat_for
 from common.paging import PAGE_PARAMETERS, answer_page
 from common.rest import Page, Request, build_list_response, build_response, read
-from events.rows import BoardDetailRow, BoardEstimateRow, BoardRow, TaskResultDetailRow
+from events.rows import ApprovalRow, BoardDetailRow, BoardEstimateRow, BoardRow, TaskResultDetailRow
 
 
 class Boards(APIView):
@@ -157,3 +157,18 @@ class Fork(APIView):
     def post(self, request: Request, board_id: UUID) -> HttpResponse:
         board, is_new = boards.fork_board(request.user, board_id, **read(request, ForkBody).model_dump())
         return build_response(build_detail(board), 201 if is_new else 200)
+
+
+class DecideEqual(APIView):
+    person_buckets = ("jobs",)
+
+    @extend_schema(
+        operation_id="decide_equal_calls",
+        summary="Decide about equal calls in the tasks of a board together",
+        request=DecideEqualBody,
+        responses=Page[ApprovalRow],
+    )
+    def post(self, request: Request, board_id: UUID, approval_id: UUID) -> HttpResponse:
+        body = read(request, DecideEqualBody)
+        decided = boards.decide_equal_calls(request.user, board_id, approval_id, **body.model_dump())
+        return build_list_response(approval.to_row(request.user) for approval in decided)

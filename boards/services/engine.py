@@ -37,11 +37,16 @@ from events.rows import (
     JoinRule,
     TextsOfOthers,
 )
+from llm.messages import ToolCall
 from runs.errors import LeaseLost
+from runs.kinds.base import finish_run
 from runs.models import NOT_ENDED, Run, RunState
 from runs.prepared_queries import LAST_TEXTS
 from runs.runtime.dispatch import dispatch_run
+from runs.runtime.messages import build_passed_on_answer
+from runs.runtime.steps import ToolResult
 from runs.runtime.sub_agents import list_runs_to_stop
+from runs.services.agent_states import publish_agent_states
 from runs.services.runs import build_stop_changes
 from runs.services.tasks import start_task_run
 
@@ -393,7 +398,7 @@ def _end_tasks(loaded: LoadedBoard) -> None:
     succeeded = loaded.list_in_state(BoardTaskState.SUCCEEDED)
     if not succeeded:
         fail_board(loaded, BoardReason.NO_RESULTS, "No task brought a result.")
-    elif board.requires_aggregation or board.supervisor_run_id is not None:
+    elif board.requires_aggregation:
         loaded.set(state=BoardState.AGGREGATING)
         if board.supervisor_run_id is not None:
             queue_supervisor(loaded)
@@ -402,7 +407,27 @@ def _end_tasks(loaded: LoadedBoard) -> None:
     else:
         loaded.load_results(succeeded)
         result = get_current_result(succeeded[0])
+        _pass_on_answer(loaded, result.text if result else "")
         _complete_board(loaded, result.text if result else "")
+
+
+def _pass_on_answer(loaded: LoadedBoard, text: str) -> None:
+    """Let the supervisor, if there is one, answer with the result of the only task. Its model is not asked. The hook of its
+    end is not called: it would call this module, and all that follows for the board is done here."""
+    board, run = loaded.board, loaded.board.supervisor_run
+    if run is None or run.state != RunState.WAITING_BOARD:
+        return
+    run.chat = board.chat
+    payload = Message.objects.values_list("payload", flat=True).get(
+        run_id=run.pk, type="TOOL_CALL", payload__call_id=board.call_id
+    )
+    call = ToolCall(payload["call_id"], payload["name"], payload["arguments"])
+    update = RowUpdate(run, only_if={"state": RunState.WAITING_BOARD, "attempt": run.attempt}, error=LeaseLost)
+    cost = run.cost_micro + (Run.objects.filter(root=run.pk).aggregate(cost=Sum("cost_micro"))["cost"] or 0)
+    loaded.set(cost_micro=board.cost_micro + cost)
+    loaded.new_rows += build_passed_on_answer(run, text, ToolResult(call, "ok", text))
+    loaded.new_rows.append(finish_run(update))
+    publish_agent_states([run])
 
 
 def _complete_board(loaded: LoadedBoard, text: str) -> None:

@@ -8,7 +8,8 @@ All services take locks in this order:
 4. a merge and its suggestions;
 5. the person who claims a draft (`check_holds_no_other_lock`, an advisory lock), and the draft;
 6. the agent;
-7. runs. Jobs are runs without a chat, and are also locked last.
+7. boards, by id, and then their tasks;
+8. runs. Jobs are runs without a chat, and are also locked last.
 
 A service locks the chat before it reads the rows that it changes.
 """

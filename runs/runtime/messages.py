@@ -21,7 +21,7 @@ from llm.messages import Answer, Chunk
 from runs.models import Run, RunState, Step
 from runs.runtime.claimed_run import ClaimedRun
 from runs.runtime.conversation import get_row_id
-from runs.runtime.steps import ModelAnswered
+from runs.runtime.steps import ModelAnswered, ToolResult
 from usage.owners import ResolvedModel
 
 UNFINISHED_CALL = {
@@ -169,6 +169,17 @@ def _build_text(
     message = _build_message(run, id, "TEXT_MESSAGE", payload)
     message.reply_to_id = run.trigger_id if is_reply else None
     return message
+
+
+def build_passed_on_answer(run: Run, text: str, result: ToolResult) -> list[Message]:
+    """Return the rows of a run that waits and answers, without its model, with what its open call has brought: the result of the call,
+    and the text. Its agent and its chat must be loaded."""
+    row = build_result_message(
+        run, call_id=result.call.id, name=result.call.name, status=result.status, text=result.text, quotes_agents=True
+    )
+    stamp = Stamp.model_validate(run.stamp)
+    message = _build_text(ClaimedRun(run), run, run.get_message_id(), text, stamp, incomplete=False, find_mentions=False)
+    return [row, message]
 
 
 def _build_message(run: Run, id: UUID, type_: str, payload: Payload) -> Message:

@@ -17,7 +17,8 @@ from actors import services as actors
 from agents.models import Draft
 from agents.services import drafts
 from agents.specs.content import SpecContent
-from boards.models import Board
+from approvals.models import Approval
+from boards.models import Board, BoardTask
 from chats import services as chats
 from chats.models import Message
 from common.clock import now
@@ -148,6 +149,15 @@ def _fail_task(team: Team, things: Things, who: str) -> None:
     board.tasks.update(state="failed", attempt=1, ended_at=now())
     if board.tasks.count() == 1:
         BoardTaskFactory.create(board=board, agent=team.robin, number=2, state="ready")
+
+
+def _ask_in_task(team: Team, things: Things, who: str) -> None:
+    """Let the task of the board wait for the decision about the approval."""
+    run_id = Approval.objects.get(pk=things["approval_id"]).run_id
+    run = Run.objects.filter(pk=run_id).first() or RunFactory.create(
+        id=run_id, chat=team.chat, agent=team.robin, kind="board_task", input={}, state="waiting_approval"
+    )
+    BoardTask.objects.filter(board=things["board_id"]).update(run=run)
 
 
 def _make_board(team: Team) -> UUID:
@@ -681,6 +691,13 @@ OPERATIONS: dict[str, Operation] = {
         "POST", "boards/{board_id}/answer", EDITORS, prepare=_change_board(state="executing", started_at=now())
     ),
     "retry_board_task": Operation("POST", "boards/{board_id}/tasks/1/retry", EDITORS, prepare=_fail_task),
+    "decide_equal_calls": Operation(
+        "POST",
+        "boards/{board_id}/approvals/{approval_id}/decide",
+        EDITORS,
+        lambda t: {"decision": "refused"},
+        prepare=_ask_in_task,
+    ),
     "fork_board": Operation(
         "POST",
         "boards/{board_id}/fork",

@@ -28,6 +28,7 @@ BUCKETS = {
     "start_board": {"jobs"},
     "retry_board_task": {"jobs"},
     "fork_board": {"jobs"},
+    "decide_equal_calls": {"jobs"},
     "start_comparison": {"jobs", "posts"},
     "send_webhook_test": {"jobs"},
     "send_delivery_again": {"jobs"},

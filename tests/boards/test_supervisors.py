@@ -65,7 +65,7 @@ def test_BRD8_a_waiting_supervisor_has_no_slot_and_answers_other_messages(enviro
 
 def test_BRD8_the_whole_wait_counts_as_waited(environment, boards, supervisor):
     environment.model.script(system="You are Weather.", text="Dry.", first=0.5)
-    supervisor.script_plan(PLAN[0])
+    supervisor.script_plan(*PLAN)
     supervisor.ask()
     boards.wait_until_ended(supervisor.get_board())
     assert supervisor.get_run().waited_seconds >= 0.5
@@ -142,3 +142,18 @@ def test_BRD8_a_board_without_results_lets_its_supervisor_say_so(environment, bo
     board = boards.wait_until_ended(supervisor.get_board())
     assert (board.state, board.reason_code) == ("failed", "no_results")
     assert environment.list_answers(by=supervisor.agent) == ["Nothing came of it."]
+
+
+def test_BRD4_a_supervisor_passes_the_result_of_its_only_task_on(environment, boards, supervisor):
+    """Its model is not asked a second time."""
+    environment.model.script(system="You are Weather.", text="19 to 22 November.")
+    supervisor.script_plan(PLAN[0], then={"text": "This is not asked for."})
+    supervisor.ask()
+    board = boards.wait_until_ended(supervisor.get_board())
+    run = supervisor.get_run()
+    assert (board.state, board.final_response) == ("completed", "19 to 22 November.")
+    assert (run.state, run.attempt) == ("completed", 1)
+    assert environment.list_answers(by=supervisor.agent) == ["19 to 22 November."]
+    assert len(environment.model.requests) == 2
+    [result] = [row for row in environment.log("TOOL_RESPONSE") if row.run_id == run.id]
+    assert (result.payload["tool_call_id"], result.payload["status"]) == (board.call_id, "ok")

@@ -5,18 +5,22 @@ import json
 import pytest
 from django.db import transaction
 
+from approvals.models import Approval
 from boards import services
 from boards.models import TaskResult
 from chats import services as chats
 from chats.models import Message
 from common.clock import now
+from common.errors import Forbidden, NotFound
 from common.ids import new_id
 from events.payloads import ToolResponsePayload, dump_payload
+from events.rows import Policy
 from runs.models import Run
 from tests.boards.fixtures import PlanTasks
 from tests.people import make_agent
 from tools.interface import Tool, ToolArgs, ToolContext
 from tools.registry import registry
+from tools.services.workspace_tools import set_policy
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("delivered_tasks")]
 
@@ -161,3 +165,23 @@ def test_BRD15_a_plan_of_a_model_in_a_chat_with_others_is_of_others(
     environment.decide(approval)
     board = boards.wait_until_ended(supervisor.get_board())
     assert (board.state, TaskResult.objects.get().read_texts) == ("completed", "others")
+
+
+def test_equal_calls_of_one_board_are_decided_together(environment, boards, writer):
+    with transaction.atomic():
+        set_policy(boards.team.alice, boards.team.workspace.id, "write_line", policy=Policy.ASK)
+    script_writer(environment)
+    environment.model.script(match="Answer this request", text="All is written.")
+    board = boards.create(boards.plan("Write it down", writer), boards.plan("Write it twice", writer))
+    environment.wait(lambda: Run.objects.filter(state="waiting_approval").count() == 2)
+    first, second = Approval.objects.order_by("pk")
+    with pytest.raises(Forbidden):
+        services.decide_equal_calls(boards.team.bob, board.id, first.id, decision="approved")
+    assert not Approval.objects.exclude(decision=None).exists()
+    decided = services.decide_equal_calls(boards.team.alice, board.id, first.id, decision="approved")
+    assert [approval.pk for approval in decided] == [first.pk, second.pk]
+    environment.submit_queued_runs()
+    assert boards.wait_until_ended(board).final_response == "All is written."
+    assert list_written() == ["ok", "ok"]
+    with pytest.raises(NotFound):
+        services.decide_equal_calls(boards.team.alice, board.id, first.id, decision="approved")

@@ -449,6 +449,9 @@ class Story:
 
     def record_plan(self, chance: random.Random) -> None:
         """Let a run make a plan, valid or not, and wait for its board."""
+        chats.post_message(self.team.alice, self.chat.id, text="@robin plan it")
+        for run in Run.objects.filter(chat=self.chat, kind="chat", state="queued").order_by("pk"):
+            claims.claim_run(run.pk, OWNER)
         recorder, _, step = self.recorder(chance, kind="chat")
         answer = make_storable(_answer("", calls=(ToolCall("", "plan", "{}"),)), step)
         recorder.record_answer(ModelAnswered(step, answer))
@@ -597,7 +600,7 @@ STEPS += cast(
 STEPS += cast("list[Step]", [Story.restore_version, Story.rebase_draft, Story.rebase_draft])
 # The same for steps of runs that do not end with an answer.
 STEPS += cast("list[Step]", [Story.claim_run, Story.claim_run, Story.fail_run, Story.requeue_run])
-STEPS += cast("list[Step]", [Story.record_plan, Story.record_plan, Story.fork_board])
+STEPS += cast("list[Step]", [Story.record_plan, Story.fork_board])
 STEPS += cast("list[Step]", [Story.record_waiting, Story.record_waiting, Story.decide_approval, Story.decide_approval])
 
 

@@ -6,11 +6,14 @@ from django.db import transaction
 from actors.models import Actor, AgentStatus
 from agents.models import Draft
 from agents.services import agents, drafts
+from boards import services as boards
+from boards.plan import PlannedTask
 from chats import services as chats
 from chats.models import Chat, ChatActor
 from common.errors import NotFound
+from common.ids import new_id
 from runs.models import Run
-from runs.services import claims
+from runs.services import claims, runs
 from tests.concurrency import ConcurrentTransaction
 from workspaces import services as workspaces
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
@@ -74,3 +77,33 @@ def test_a_person_who_is_removed_while_they_accept_a_link_is_not_a_member(team):
         joining.result()
     assert not ChatActor.objects.filter(actor=team.bob, chat=team.chat, ended_at=None).exists()
     assert not team.workspace.memberships.filter(actor=team.bob).exists()
+
+
+def test_a_board_is_stopped_while_one_of_its_tasks_ends(team):
+    """Both lock the chat before the board: the one that comes second finds what the first has written."""
+    with transaction.atomic():
+        plan = [PlannedTask(agent_id=team.robin.id, description=text) for text in ("One", "Two")]
+        board, _ = boards.create_board(team.alice, team.chat.id, id=new_id(), user_input="Go", tasks=plan)
+    first, second = Run.objects.order_by("pk")
+    with transaction.atomic():
+        lock_chat_row(team.chat)
+        stopping = ConcurrentTransaction(lambda: boards.stop_board(team.alice, board.id))
+        runs.stop_run(team.alice, first.id)
+    stopping.result()
+    board.refresh_from_db()
+    assert (board.state, board.reason_code) == ("failed", "stopped")
+    assert list(board.tasks.order_by("number").values_list("state", flat=True)) == ["failed", "cancelled"]
+    assert not Run.objects.filter(pk__in=[first.pk, second.pk]).exclude(state="stopped").exists()
+
+
+def test_a_board_is_advanced_while_its_person_is_removed(team):
+    with transaction.atomic():
+        plan = [PlannedTask(agent_id=team.robin.id, description="One")]
+        board, _ = boards.create_board(team.bob, team.chat.id, id=new_id(), user_input="Go", tasks=plan)
+    with transaction.atomic():
+        workspace = get_workspace_for(team.alice, team.workspace.id, WorkspaceVerb.REMOVE_MEMBER, lock=True)
+        advancing = ConcurrentTransaction(lambda: boards.advance_board(board.id))
+        workspaces.remove_member(team.alice, workspace.id, team.bob.id)
+    advancing.result()
+    board.refresh_from_db()
+    assert board.state == "failed"

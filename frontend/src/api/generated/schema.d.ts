@@ -603,6 +603,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/boards/{board_id}/approvals/{approval_id}/decide": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Decide about equal calls in the tasks of a board together */
+        post: operations["decide_equal_calls"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/boards/{board_id}/fork": {
         parameters: {
             query?: never;
@@ -3836,6 +3853,13 @@ export interface components {
             choice?: number | null;
             /** @enum {string} */
             decision: "approved" | "approved_for_run" | "refused" | "answered";
+            /** @default  */
+            note?: string;
+        };
+        /** @description `note`: words for the agents. */
+        DecideEqualBodyRequest: {
+            /** @enum {string} */
+            decision: "approved" | "refused";
             /** @default  */
             note?: string;
         };
@@ -9267,6 +9291,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["BoardDetailRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    decide_equal_calls: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                approval_id: string;
+                board_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DecideEqualBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageOfApprovalRow"];
                 };
             };
             400: components["responses"]["Error400"];
