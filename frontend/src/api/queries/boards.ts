@@ -1,6 +1,8 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { rest, unwrap } from '../client'
 import type { BoardDetailRow, BodyOf, NewBoard } from '../types'
 import { useAction } from './action'
+import { keys } from './keys'
 
 export const readBoard = (id: string) =>
   unwrap(rest.GET('/api/v1/boards/{board_id}', { params: { path: { board_id: id } } }))
@@ -45,6 +47,24 @@ export const retryBoardTask = (id: string, number: number, body: TaskChange) =>
 /** Runs an ended board again from a task: a new board. The same `id` again returns the first one. */
 export const forkBoard = (boardId: string, body: BodyOf<'/api/v1/boards/{board_id}/fork', 'post'>) =>
   unwrap(rest.POST('/api/v1/boards/{board_id}/fork', { params: { path: { board_id: boardId } }, body }))
+
+/** What a plan with tasks for these agents may cost, in millionths of a dollar; null if too little is known. */
+export const useBoardEstimate = (chatId: string, agentIds: readonly string[]) =>
+  useQuery({
+    queryKey: keys.boardEstimate(chatId, agentIds),
+    queryFn: async ({ signal }) =>
+      (
+        await unwrap(
+          rest.POST('/api/v1/chats/{chat_id}/boards/estimate', {
+            params: { path: { chat_id: chatId } },
+            body: { agent_ids: [...agentIds] },
+            signal,
+          }),
+        )
+      ).estimate_micro,
+    enabled: agentIds.length > 0,
+    placeholderData: keepPreviousData,
+  })
 
 /** Sends a request about a board for a button. Pressed again while it runs, it sends nothing. */
 export const useBoardAction = (options: { onSuccess(detail: BoardDetailRow): void; onError(error: Error): void }) =>

@@ -7,6 +7,7 @@ import {
   type ChatRow,
   type DraftRow,
   type ListedChatRow,
+  listNewestBoards,
   type MessageRow,
   type ParticipantRow,
   type RunRow,
@@ -30,6 +31,7 @@ import {
   useChatSelector,
 } from '@/realtime'
 import type { FindName } from '@/ui/prose/mentions'
+import { PLAN_TOOL } from './reply'
 import { type BoardsByCall, isOfSubAgent } from './subAgents'
 
 const selectLog = (chat: ChatState) => chat.log
@@ -202,11 +204,34 @@ export const useBoardTasks = (chatId: string, boardId: string): readonly BoardTa
 const listTasksOf = (chat: ChatState, boardId: string) =>
   [...chat.rows.board_task.values()].filter(task => task.board_id === boardId).sort((a, b) => a.number - b.number)
 
-/** Reads the boards that messages are about and that the store lacks: the socket sends only those that have not ended. */
+/** The boards that the list of a chat is searched for; older ones than these are not shown. */
+const MAX_LISTED = 50
+
+/** Returns whether a message is the call of a plan whose board is not known. */
+const isPlanOfUnknownBoard = (chat: ChatState, row: MessageRow): boolean =>
+  row.type === 'TOOL_CALL' &&
+  row.payload.name === PLAN_TOOL &&
+  ![...chat.rows.board.values()].some(board => board.supervisor_run_id === row.run_id)
+
+/**
+ * Reads the boards that messages are about and that the store lacks: the socket sends only those that have not ended. No message
+ * is about a board that has ended without a valid plan, so these are found in the list.
+ */
 export function useEndedBoards(chatId: string, messages: readonly MessageRow[]): void {
   const asked = useRef(new Set<string>())
   useEffect(() => {
     const chat = chatState(chatId)
+    if (!asked.current.has(chatId) && messages.some(row => isPlanOfUnknownBoard(chat, row))) {
+      asked.current.add(chatId)
+      listNewestBoards(chatId, MAX_LISTED).then(
+        boards =>
+          upsertEndedRows(
+            chatId,
+            boards.filter(board => board.task_count === 0 && board.ended_at !== null),
+          ),
+        () => asked.current.delete(chatId),
+      )
+    }
     const ids = new Set(messages.flatMap(({ payload }) => ('board_id' in payload && payload.board_id) || []))
     for (const id of ids) {
       const board = chat.rows.board.get(id)

@@ -6,7 +6,7 @@ import { chatState } from '@/realtime'
 import { run as buildRun } from '@/realtime/server.testing'
 import { buildChatContext, emptyPart, nothingUnread } from '@/testing/chatContext'
 import { closeChat, loadChat } from '@/testing/chatSocket'
-import { answerRequests, listChanges, newQueryClient, withQueries } from '@/testing/restServer'
+import { answerByPath, answerRequests, listChanges, newQueryClient, withQueries } from '@/testing/restServer'
 import { boardRow, boardTaskRow, type MessageChange, messageRow, systemRow, taskResult } from '@/testing/rows'
 import { useBoardPlaces, useBoardsByCall, useEndedBoards, useMessages, useSubAgentRuns } from '../hooks'
 import { buildItems } from '../timeline'
@@ -164,6 +164,7 @@ it('shows a board in place of the call that made its plan, with the stream of a 
 it('shows what each state means', async () => {
   const states: [Partial<BoardRow>, BoardTaskRow[], string][] = [
     [{ state: 'init' }, [], 'Planning'],
+    [{ state: 'init', error: 'Task 3 names no agent.' }, [], 'Planning again'],
     [{ state: 'aggregating' }, [done(1), failed(2)], '1 done · 1 failed · putting the answer together'],
     [
       { pause_reason: 'person', paused_by: 'bob' },
@@ -198,6 +199,23 @@ it('folds a plan that was not valid to one line with its details', async () => {
   })
   await line.click()
   await expect.element(screen.getByText('Task 3 names no agent.')).toBeVisible()
+})
+
+it('finds a plan that was not valid in the list of boards, since no message is about it', async () => {
+  const invalid = boardRow({
+    state: 'failed',
+    reason_code: 'plan_invalid',
+    error: 'No agent.',
+    task_count: 0,
+    ...ended,
+  })
+  vi.restoreAllMocks()
+  requests = answerByPath({ 'GET /chats/c/boards?limit=50': { results: [invalid], next: null } })
+  await loadChat([planCall])
+  const context = buildChatContext({ findActor })
+  const screen = await render(withQueries(<Log context={context} />, newQueryClient()))
+  await expect.element(screen.getByRole('button', { name: /the plan was not valid twice$/ })).toBeVisible()
+  expect(requests).toHaveLength(1)
 })
 
 it('shows a plan by hand below its message, with the result of its only task and what is missing', async () => {

@@ -142,7 +142,11 @@ function Fold({ isOpen, controls, onFold }: { isOpen: boolean; controls: string;
       onClick={onFold}
     >
       <ListTree className="i s" aria-hidden />
-      <b>{board.state === 'init' ? t('board.planning') : t('board.count', { count: board.task_count })}</b>
+      <b>
+        {board.state !== 'init'
+          ? t('board.count', { count: board.task_count })
+          : t(board.error ? 'board.planningAgain' : 'board.planning')}
+      </b>
       <Chevron className="i s" aria-hidden />
     </button>
   )
@@ -159,6 +163,12 @@ function Summary({ statuses }: { statuses: readonly TaskStatus[] }) {
     ...[...countStatuses(statuses)].map(formatCount),
     board.state === 'aggregating' ? t('board.aggregating') : '',
   ].filter(Boolean)
+  if (board.state === 'init')
+    return (
+      <span className={styles.say} lang="en">
+        {board.error}
+      </span>
+    )
   return (
     <span className={styles.say}>
       {parts.join(' · ')}
@@ -543,6 +553,23 @@ function Progress({ statuses }: { statuses: readonly TaskStatus[] }) {
           : ''}
       </span>
     </>
+  )
+}
+
+/** The arguments of the call that makes a plan, while they are written: how many tasks they have so far. */
+export function WrittenPlan({ args }: { args: string }) {
+  const { t } = useTexts()
+  const count = args.match(/"description"\s*:/g)?.length ?? 0
+  return (
+    <div className={styles.board} data-shut>
+      <div className={styles.head}>
+        <span className={styles.toggle}>
+          <ListTree className="i s" aria-hidden />
+          <b>{t('board.planning')}</b>
+        </span>
+        <span className={styles.say}>{count > 0 ? t('board.tasksSoFar', { count }) : ''}</span>
+      </div>
+    </div>
   )
 }
 

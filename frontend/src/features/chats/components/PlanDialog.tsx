@@ -1,10 +1,11 @@
 import { History, Play, Plus, X } from 'lucide-react'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
-import { type ActorRow, ApiError, createBoard, listNewestBoards, readBoard, useAgents } from '@/api'
+import { type ActorRow, ApiError, createBoard, listNewestBoards, readBoard, useAgents, useBoardEstimate } from '@/api'
 import { useAsyncAction } from '@/lib/asyncAction'
 import { getErrorText } from '@/lib/errors'
 import { newId } from '@/lib/ids'
 import { useTexts } from '@/lib/language'
+import { formatCurrency } from '@/lib/time'
 import { upsertRows } from '@/realtime'
 import { Button, IconButton } from '@/ui/Button'
 import { Checkbox } from '@/ui/Checkbox'
@@ -59,6 +60,10 @@ function PlanForm({ onClose, onStarted }: PlanDialogProps) {
     plan.userInput.trim() !== '' && plan.tasks.every(task => task.agentId !== '' && task.description.trim() !== '')
   const changeTask = (key: string, change: Partial<PlannedTask>) =>
     setPlan({ ...plan, tasks: plan.tasks.map(task => (task.key === key ? { ...task, ...change } : task)) })
+  const estimate = useBoardEstimate(
+    chatId,
+    plan.tasks.flatMap(task => task.agentId || []),
+  ).data
   const focusLast = useFocusLast(tasks, plan.tasks.length)
   const add = () => {
     focusLast()
@@ -126,6 +131,7 @@ function PlanForm({ onClose, onStarted }: PlanDialogProps) {
         </ul>
       ) : null}
       <div className={styles.actions}>
+        {estimate ? <span className="faint xs">{t('plan.estimate', { amount: formatCurrency(estimate) })}</span> : null}
         <Button tone="flat" onClick={onClose}>
           {t('cancel')}
         </Button>
