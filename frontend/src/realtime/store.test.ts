@@ -265,7 +265,7 @@ describe('ended boards', () => {
 
   it('are read again if they ended while the socket was closed', () => {
     const open = { ...snapshot, rows: [boardRow({ version: 2 }), boardTaskRow(1, { version: 2 })] }
-    // The board is read when its message is met; it has no task that this client lacks.
+    // It is read when its message is met.
     expect([...(applyAll([open, snapshot]).get(topic) ?? emptyChat).rows.board.keys()]).toEqual([])
   })
 })

@@ -18,6 +18,7 @@ import { answerBoard, type BoardTaskRow, pauseBoard, resumeBoard, startBoard, st
 import { cx } from '@/lib/cx'
 import { getRunErrorText } from '@/lib/errors'
 import { type PlainTextKey, useTexts } from '@/lib/language'
+import { formatList } from '@/lib/names'
 import { formatCurrency, formatTime } from '@/lib/time'
 import { Button } from '@/ui/Button'
 import { Collapsible } from '@/ui/Collapsible'
@@ -33,7 +34,7 @@ import {
   MANY_TASKS,
   type TaskStatus,
 } from '../boards'
-import { useBoard, useBoardTasks, useStreamingTexts, useWaitingSubAgents } from '../hooks'
+import { useBoard, useBoardTasks, useMessageOfBoard, useStreamingTexts, useWaitingSubAgents } from '../hooks'
 import { buildReply } from '../reply'
 import { listTree, type SubAgent } from '../subAgents'
 import type { PlacedBoard } from '../timeline'
@@ -212,11 +213,11 @@ function ForkedFrom() {
   const { chatId, goTo } = useChat()
   const { board } = useBoardContext()
   const source = useBoard(chatId, board.forked_from ?? '')
-  if (!source?.message_id) return t('board.fromEarlier')
-  const { message_id: messageId, created_at: at } = source
+  const messageId = useMessageOfBoard(chatId, board.forked_from ?? '')
+  if (!source || !messageId) return t('board.fromEarlier')
   return (
     <button type="button" className="link" onClick={() => goTo(messageId)}>
-      {t('board.fromBoardOf', { time: formatTime(at) })}
+      {t('board.fromBoardOf', { time: formatTime(source.created_at) })}
     </button>
   )
 }
@@ -335,7 +336,7 @@ function TaskList({ runs, statuses, above }: TaskListProps) {
       subAgent={runs.find(run => run.runId === task.run_id) ?? null}
       status={statusOf(task)}
       isOpenByDefault={open.has(task.number)}
-      isShort={tasks.length >= MANY_TASKS}
+      isShort={tasks.length >= MANY_TASKS || board.ended_at !== null}
       above={above}
     />
   )
@@ -614,7 +615,7 @@ export function AnswersWhen({ boardId }: { boardId: string }) {
   const left = useBoardTasks(chatId, boardId).filter(task => !task.ended_at)
   const numbers = left.map(task => task.number)
   if (numbers.length === 0) return null
-  return <span>{t('board.answersWhen', { numbers: numbers.join(', '), count: numbers.length })}</span>
+  return <span>{t('board.answersWhen', { numbers: formatList(numbers.map(String)), count: numbers.length })}</span>
 }
 
 /** The boards of a message, each with its answer if that is no message of its own. */
