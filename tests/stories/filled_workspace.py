@@ -103,6 +103,21 @@ class FilledWorkspace:
         httpx.post(url, json=message, headers=headers).raise_for_status()
         alice.watch(self.agents_chat).wait_for_answer(self.planner, 1)
 
+    def create_board(self) -> None:
+        """Start a plan by hand, of which one task is done, one fails, and one waits for Alice."""
+        self.alice.ok("PUT", f"workspaces/{self.workspace}/tools/current_time/policy", {"policy": "ask"})
+        clock = {"name": "current_time", "arguments": '{"timezone": "Asia/Tokyo"}'}
+        self.model.script(match="Name a hotel", text="The one near the metro.")
+        self.model.script(match="Add it up", mode="status", status=400, error="No rate.")
+        self.model.script(match="Look at the clock", calls=[clock], then={"text": "It is six."})
+        tasks = [
+            {"agent_id": self.writer, "description": "Name a hotel", "parameters": {"stars": 3}},
+            {"agent_id": self.writer, "description": "Add it up", "max_attempts": 1},
+            {"agent_id": self.planner, "description": "Look at the clock", "after": [1]},
+        ]
+        plan = {"id": str(new_id()), "user_input": "A trip to Kyoto", "reasoning": "The hotel comes first."}
+        self.alice.ok("POST", f"chats/{self.chat}/boards", plan | {"tasks": tasks})
+
     def publish(self) -> None:
         """Publish both versions of Planner."""
         self.public = f"planner-{str(new_id())[-8:]}"

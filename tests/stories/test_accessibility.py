@@ -351,6 +351,22 @@ def open_run_and_chats(screens: Screens, filled: FilledWorkspace) -> None:
     check_on_both_sizes(screens, "a chat between agents")
 
 
+def open_board(screens: Screens, filled: FilledWorkspace) -> None:
+    """Check a board with a task that is done, one that failed and one that waits for a person, and the form of a plan."""
+    page = screens.page
+    filled.create_board()
+    screens.open(f"/w/{filled.handle}/c/{filled.chat}")
+    board = page.get_by_role("region", name="Board, 3 tasks")
+    for text in ("1 done", "1 failed", "1 waits for you"):
+        expect(board.get_by_text(re.compile(text))).to_be_visible()
+    expect(board.get_by_role("button", name="Approve", exact=True)).to_be_visible()
+    check_on_both_sizes(screens, "a board")
+    screens.press("Plan tasks")
+    screens.press("Open the last plan again")
+    expect(page.get_by_label("Description of task 3")).to_have_value("Look at the clock")
+    check_on_both_sizes(screens, "a plan")
+
+
 def open_public_agent(screens: Screens, filled: FilledWorkspace, agent: str) -> None:
     """Check the directory, the page of a public agent, and the form of its next version."""
     page = screens.page
@@ -380,6 +396,7 @@ def test_axe_finds_no_problem_on_the_pages_of_an_agent(browser: Browser, stack: 
     screens = Screens(alice.page, stack.url)
     agent = f"/w/{filled.handle}/agents/{filled.planner}"
     open_run_and_chats(screens, filled)
+    open_board(screens, filled)
     open_agent(screens, agent)
     open_public_agent(screens, filled, agent)
     screens.open(f"/w/{filled.handle}/settings?section=context")

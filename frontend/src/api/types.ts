@@ -8,6 +8,12 @@ export type AgentRow = Schemas['AgentRow']
 /** The row in lists. `AgentRow` adds the production version. */
 export type ListedAgentRow = Schemas['ListedAgentRow']
 export type ApiTokenRow = Schemas['ApiTokenRow']
+export type BoardRow = Schemas['BoardRow']
+export type BoardTaskRow = Schemas['BoardTaskRow']
+/** A board with its tasks. */
+export type BoardDetailRow = Schemas['BoardDetailRow']
+export type TaskResultRow = Schemas['TaskResultRow']
+export type NewBoard = Schemas['NewBoardBodyRequest']
 export type ChatActivity = Schemas['ChatActivity']
 export type ChatRow = Schemas['ChatRow']
 export type ListedChatRow = Schemas['ListedChatRow']

@@ -250,7 +250,17 @@ export function applyRows(state: ChatState, rows: readonly AnyRow[]): ChatState 
 }
 
 /**
- * Removes the rows that a reply to `subscribe` lacks: it always has all participants, current drafts and active runs.
+ * Adds rows that have ended, which a reply to `subscribe` leaves out, from a response of the REST API. Unlike `applyRows`, also
+ * adds unknown ones whose version the state has passed.
+ */
+export function addEndedRows(state: ChatState, rows: readonly AnyRow[]): ChatState {
+  const next = new TablesBuilder(state)
+  for (const row of rows) next.upsert(row, { replacesSameVersion: false })
+  return { ...state, ...next.build() }
+}
+
+/**
+ * Removes the rows that a reply to `subscribe` lacks: it always has all participants, current drafts, active runs and boards.
  * Messages are removed only if it is a snapshot.
  */
 function removeMissing(state: ChatState, frame: Subscribed): TablesBuilder {

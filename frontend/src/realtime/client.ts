@@ -3,7 +3,7 @@ import { useCallback, useEffect } from 'react'
 import type { AnyRow, MessageRow, ServerFrame } from '@/api/types'
 import { type Observable, observable, useSelector } from '@/lib/observable'
 import { isViewing } from '@/lib/viewing'
-import { addOlderMessages, applyRows, type ChatState, emptyChat } from './chat'
+import { addEndedRows, addOlderMessages, applyRows, type ChatState, emptyChat } from './chat'
 import { type Connection, RealtimeSocket } from './socket'
 import { applyFrame, type ChatStates, emptyState, evictOldChats, isBehind, updateChat } from './store'
 import { chatTopic, type Topic } from './topics'
@@ -107,6 +107,13 @@ export const resubscribe = (topic: Topic) => socket.sendSubscribe(topic)
 /** Puts the rows of a REST response into the store, before their frame arrives. */
 export function upsertRows(chatId: string, rows: readonly AnyRow[]): void {
   chatStates.set(updateChat(chatStates.get(), chatTopic(chatId), chat => (chat.loaded ? applyRows(chat, rows) : chat)))
+}
+
+/** Puts rows that have ended into the store, which clients get by REST only. */
+export function upsertEndedRows(chatId: string, rows: readonly AnyRow[]): void {
+  chatStates.set(
+    updateChat(chatStates.get(), chatTopic(chatId), chat => (chat.loaded ? addEndedRows(chat, rows) : chat)),
+  )
 }
 
 export function prependOlderMessages(chatId: string, rows: readonly MessageRow[], hasOlder: boolean): void {

@@ -19,6 +19,7 @@ export {
   sendTyping,
   startRealtime,
   stopRealtime,
+  upsertEndedRows,
   upsertRows,
   useChatSelector,
   useConnection,

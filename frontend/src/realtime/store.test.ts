@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { AnyRow, Delta, ServerFrame } from '@/api/types'
-import { emptyChat } from './chat'
+import { boardRow, boardTaskRow } from '@/testing/rows'
+import { addEndedRows, applyRows, type ChatState, emptyChat } from './chat'
 import { type Change, draft, message, run, ServerChat, selectDurable, topic } from './server.testing'
 import { applyFrame, type ChatStates, emptyState, evictOldChats, isBehind, MAX_LEFT } from './store'
 
@@ -244,5 +245,27 @@ describe('chats that were left', () => {
 
   it('are all kept below the limit', () => {
     expect(evictOldChats(state, topics.slice(0, MAX_LEFT))[0]).toBe(state)
+  })
+})
+
+describe('ended boards', () => {
+  const ended = { state: 'completed', ended_at: '2026-11-20T10:02:00Z' } as const
+  const board = boardRow({ version: 2, ...ended })
+  const task = boardTaskRow(1, { version: 2, state: 'succeeded', ended_at: ended.ended_at })
+  const snapshot = { ...new ServerChat([]).snapshot(), version: 9 }
+  const idsOf = (chat: ChatState) => [...chat.rows.board.keys(), ...chat.rows.board_task.keys()]
+
+  it('are added by REST although the state has passed their versions, and stay after a reconnect', () => {
+    const opened = applyAll([snapshot]).get(topic) ?? emptyChat
+    expect(idsOf(applyRows(opened, [board, task]))).toEqual([])
+    const read = addEndedRows(opened, [board, task])
+    expect(idsOf(read)).toEqual(['b', 't1'])
+    expect(idsOf(applyAll([snapshot], new Map([[topic, read]])).get(topic) ?? emptyChat)).toEqual(['b', 't1'])
+  })
+
+  it('are read again if they ended while the socket was closed', () => {
+    const open = { ...snapshot, rows: [boardRow({ version: 2 }), boardTaskRow(1, { version: 2 })] }
+    // It is read when its message is met.
+    expect([...(applyAll([open, snapshot]).get(topic) ?? emptyChat).rows.board.keys()]).toEqual([])
   })
 })

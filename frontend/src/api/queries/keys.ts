@@ -34,6 +34,7 @@ export const keys = {
   schedules: ['schedules'] as const,
   access: (agentId: string) => ['access', agentId] as const,
   approval: (id: string) => ['approval', id] as const,
+  boardEstimate: (chatId: string, agentIds: readonly string[]) => ['board-estimate', chatId, ...agentIds] as const,
   run: (id: string) => ['run', id] as const,
   runInspection: (id: string) => ['run', id, 'inspection'] as const,
   sentRequest: (runId: string, id: string) => ['run', runId, 'requests', id] as const,

@@ -1,10 +1,10 @@
 /** The actions of an open chat. */
-import { stopRun } from '@/api'
+import { stopBoard, stopRun } from '@/api'
 import { useActions } from '@/lib/actions'
-import { chatState, isActive, upsertRows } from '@/realtime'
+import { chatState, isActive, isEnded, upsertRows } from '@/realtime'
 import type { ChatContextValue } from './components/ChatContext'
 import { findRowToPin } from './pins'
-import { canStop } from './stopRights'
+import { canStop, getBoardRights } from './stopRights'
 
 interface ChatActions {
   context: ChatContextValue
@@ -25,11 +25,24 @@ function togglePinOfFocused({ chatId, togglePin }: ChatContextValue): boolean {
   return row !== undefined
 }
 
-/** Returns a function that stops all active runs of the chat that the reader may stop; null if there is none. */
+/** Returns a function that stops all active boards and runs of the chat that the reader may stop; null if there is none. */
 function getStopAll({ chatId, me, isEditor }: ChatContextValue): (() => void) | null {
-  const runs = [...chatState(chatId).rows.run.values()].filter(run => isActive(run) && canStop(run, me, isEditor))
-  if (runs.length === 0) return null
+  const { rows } = chatState(chatId)
+  const boards = [...rows.board.values()].filter(
+    board => !isEnded(board) && getBoardRights(board, me, isEditor).control,
+  )
+  // The runs of a board are stopped with it.
+  const boardCalls = new Set([...rows.board_task.values()].map(task => task.id))
+  const runs = [...rows.run.values()].filter(
+    run => isActive(run) && canStop(run, me, isEditor) && !boardCalls.has(run.metadata?.call_id ?? ''),
+  )
+  if (boards.length + runs.length === 0) return null
   return () => {
+    for (const { id } of boards)
+      stopBoard(id).then(
+        ({ board, tasks }) => upsertRows(chatId, [board, ...tasks]),
+        () => undefined,
+      )
     for (const run of runs)
       stopRun(run.id).then(
         row => upsertRows(chatId, [row]),

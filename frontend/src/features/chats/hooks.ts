@@ -1,13 +1,17 @@
 /** Hooks that select parts of a chat's state for its components. */
-import { useCallback, useEffect, useMemo, useState } from 'react'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import {
   type ActorRow,
+  type BoardRow,
+  type BoardTaskRow,
   type ChatRow,
   type DraftRow,
   type ListedChatRow,
+  listNewestBoards,
   type MessageRow,
   type ParticipantRow,
   type RunRow,
+  readBoard,
   useAgents,
   useMe,
   useMembers,
@@ -17,15 +21,18 @@ import { useTexts } from '@/lib/language'
 import { sameItems } from '@/lib/sameItems'
 import {
   type ChatState,
+  chatState,
   getChatRow,
   indexOfSeq,
   isActive,
   isEnded,
   type StreamingText,
+  upsertEndedRows,
   useChatSelector,
 } from '@/realtime'
 import type { FindName } from '@/ui/prose/mentions'
-import { isOfSubAgent } from './subAgents'
+import { PLAN_TOOL } from './reply'
+import { type BoardsByCall, isOfSubAgent } from './subAgents'
 
 const selectLog = (chat: ChatState) => chat.log
 const selectFirstLoadedSeq = (chat: ChatState) => chat.firstLoadedSeq
@@ -73,17 +80,22 @@ const selectIsClosed = (chat: ChatState) => chat.closed
 /** Returns whether this person may not, or no longer, see the chat. */
 export const useIsClosed = (chatId: string): boolean => useChatSelector(chatId, selectIsClosed)
 
+/** Returns whether a run does a task, as a sub-agent or for a board, so that it reads nothing of the chat. */
+const isOfTask = (run: RunRow) => Boolean(run.parent_id ?? run.metadata)
+
 const selectActiveRuns = (chat: ChatState) => [...chat.rows.run.values()].filter(isActive)
+/** Returns whether a run waits without taking in new messages: the agent answers these by another run. */
+const waitsOutside = (run: RunRow) => run.state === 'waiting_approval' || run.state === 'waiting_board'
 const selectWorkingAgents = (chat: ChatState) => [
   ...new Set(
     selectActiveRuns(chat)
-      .filter(run => run.state !== 'waiting_approval' && !run.parent_id)
+      .filter(run => !waitsOutside(run) && !isOfTask(run))
       .map(run => run.agent_id),
   ),
 ]
 /**
  * Returns the ids of the agents with an active run that will read new messages of this chat. Runs that wait for a
- * person, and runs of sub-agents, do not count.
+ * person or for a board, and runs of sub-agents, do not count.
  */
 export const useAgentsAtWork = (chatId: string): readonly string[] =>
   useChatSelector(chatId, selectWorkingAgents, sameItems)
@@ -92,7 +104,7 @@ export const useActiveRuns = (chatId: string): readonly RunRow[] => useChatSelec
 
 const selectRunPhases = (chat: ChatState) =>
   selectActiveRuns(chat)
-    .filter(run => !run.parent_id)
+    .filter(run => !isOfTask(run))
     .map(run => `${run.agent_id}:${run.state}:${run.version}`)
 /**
  * Returns texts that change with each stored step of an active run: after a step, a message may reach the agent in
@@ -100,8 +112,8 @@ const selectRunPhases = (chat: ChatState) =>
  */
 export const useRunPhases = (chatId: string): readonly string[] => useChatSelector(chatId, selectRunPhases, sameItems)
 
-const selectSubAgentRuns = (chat: ChatState) => [...chat.rows.run.values()].filter(run => run.parent_id)
-/** Returns the known runs of sub-agents: all active ones, and those that ended while this page was open. */
+const selectSubAgentRuns = (chat: ChatState) => [...chat.rows.run.values()].filter(isOfTask)
+/** Returns the known runs of sub-agents and of the tasks of boards: all active ones, and those that ended while this page was open. */
 export const useSubAgentRuns = (chatId: string): readonly RunRow[] =>
   useChatSelector(chatId, selectSubAgentRuns, sameItems)
 
@@ -134,6 +146,104 @@ const selectWaitingSubAgents = (chat: ChatState) =>
 export function useWaitingSubAgents(chatId: string): ReadonlySet<string> {
   const ids = useChatSelector(chatId, selectWaitingSubAgents, sameItems)
   return useMemo(() => new Set(ids), [ids])
+}
+
+const selectBoards = (chat: ChatState) => [...chat.rows.board.values()]
+const isSamePlace = (a: BoardRow, b: BoardRow) =>
+  a.id === b.id &&
+  a.supervisor_run_id === b.supervisor_run_id &&
+  a.call_id === b.call_id &&
+  a.message_id === b.message_id &&
+  a.ended_at === b.ended_at
+const areSamePlaces = (a: readonly BoardRow[], b: readonly BoardRow[]) =>
+  a.length === b.length && a.every((board, at) => b[at] !== undefined && isSamePlace(board, b[at]))
+/** Returns the known boards. The list changes only when a place changes where one is shown, or when one ends. */
+export const useBoardPlaces = (chatId: string): readonly BoardRow[] =>
+  useChatSelector(chatId, selectBoards, areSamePlaces)
+
+const selectCallsOfBoards = (chat: ChatState) => [
+  ...[...chat.rows.board.keys()].map(id => `${id} ${id}`),
+  ...[...chat.rows.board_task.values()].map(task => `${task.id} ${task.board_id}`),
+]
+/** Returns the id of the board of each call that its runs have. */
+export function useBoardsByCall(chatId: string): BoardsByCall {
+  const calls = useChatSelector(chatId, selectCallsOfBoards, sameItems)
+  return useMemo(() => new Map(calls.map(call => call.split(' ') as [string, string])), [calls])
+}
+
+export const useBoard = (chatId: string, id: string): BoardRow | null =>
+  useChatSelector(
+    chatId,
+    useCallback((chat: ChatState) => chat.rows.board.get(id) ?? null, [id]),
+  )
+
+/** Returns the id of the loaded message at which a board is shown; null if it is not known. */
+export const useMessageOfBoard = (chatId: string, boardId: string): string | null =>
+  useChatSelector(
+    chatId,
+    useCallback(
+      (chat: ChatState) => {
+        const board = chat.rows.board.get(boardId)
+        if (!board?.supervisor_run_id) return board?.message_id ?? null
+        const isCall = (row: MessageRow) =>
+          row.type === 'TOOL_CALL' && row.run_id === board.supervisor_run_id && row.payload.call_id === board.call_id
+        return chat.log.find(isCall)?.id ?? null
+      },
+      [boardId],
+    ),
+  )
+
+/** Returns the tasks of a board in the order of their numbers. */
+export const useBoardTasks = (chatId: string, boardId: string): readonly BoardTaskRow[] =>
+  useChatSelector(
+    chatId,
+    useCallback((chat: ChatState) => listTasksOf(chat, boardId), [boardId]),
+    sameItems,
+  )
+
+const listTasksOf = (chat: ChatState, boardId: string) =>
+  [...chat.rows.board_task.values()].filter(task => task.board_id === boardId).sort((a, b) => a.number - b.number)
+
+/** The boards that the list of a chat is searched for; older ones than these are not shown. */
+const MAX_LISTED = 50
+
+/** Returns whether a message is the call of a plan whose board is not known. */
+const isPlanOfUnknownBoard = (chat: ChatState, row: MessageRow): boolean =>
+  row.type === 'TOOL_CALL' &&
+  row.payload.name === PLAN_TOOL &&
+  ![...chat.rows.board.values()].some(board => board.supervisor_run_id === row.run_id)
+
+/**
+ * Reads the boards that messages are about and that the store lacks: the socket sends only those that have not ended. No message
+ * is about a board that has ended without a valid plan, so these are found in the list.
+ */
+export function useEndedBoards(chatId: string, messages: readonly MessageRow[]): void {
+  const asked = useRef(new Set<string>())
+  useEffect(() => {
+    const chat = chatState(chatId)
+    if (!asked.current.has(chatId) && messages.some(row => isPlanOfUnknownBoard(chat, row))) {
+      asked.current.add(chatId)
+      listNewestBoards(chatId, MAX_LISTED).then(
+        boards =>
+          upsertEndedRows(
+            chatId,
+            boards.filter(board => board.task_count === 0 && board.ended_at !== null),
+          ),
+        () => asked.current.delete(chatId),
+      )
+    }
+    const ids = new Set(messages.flatMap(({ payload }) => ('board_id' in payload && payload.board_id) || []))
+    for (const id of ids) {
+      const board = chat.rows.board.get(id)
+      // The change of an ended board may have arrived without its tasks.
+      if (asked.current.has(id) || (board && listTasksOf(chat, id).length >= board.task_count)) continue
+      asked.current.add(id)
+      readBoard(id).then(
+        ({ board, tasks }) => upsertEndedRows(chatId, [board, ...tasks]),
+        () => asked.current.delete(id),
+      )
+    }
+  }, [chatId, messages])
 }
 
 export const useRun = (chatId: string, runId: string): RunRow | null =>

@@ -11,6 +11,9 @@ import type {
 import type { StreamingText } from '@/realtime'
 import { getStamp } from './comparison'
 
+/** The tool by which a supervisor makes a plan. */
+export const PLAN_TOOL = 'plan_tasks'
+
 export type Part =
   | { kind: 'thinking'; key: string; text: string; seconds: number | null; isStreaming: boolean }
   | { kind: 'text'; key: string; text: string; incomplete: boolean; isStreaming: boolean; row: MessageRow | null }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { MessageMetadata, MessageRow, RunRow } from '@/api'
 import { run as buildRun } from '@/realtime/server.testing'
-import { type MessageChange, messageRow } from '@/testing/rows'
+import { boardRow, type MessageChange, messageRow, systemRow } from '@/testing/rows'
 import { getEnd, readTask, type SubAgent } from './subAgents'
 import { buildItems, GrowingItems, type Item } from './timeline'
 
@@ -208,5 +208,56 @@ describe('readTask', () => {
 
   it.each(['', '{"task": "Rea', '[]', 'null', '{}', '{"task": 1}'])('reads no task from %j', args => {
     expect(readTask(args)).toBeNull()
+  })
+})
+
+describe('boards', () => {
+  const taskOf = (id: string) => ({ metadata: metadata(id, 'alice', 'weather'), author_id: 'weather' })
+  const board = boardRow({ id: 'b', supervisor_run_id: 'r', call_id: 'plan' })
+  const byHand = { ...board, supervisor_run_id: null, call_id: null, message_id: 'm' }
+  const boardsByCall = new Map([['t1', 'b']])
+  const started = systemRow('TASKS_STARTED', { board_id: 'b' }, { seq: 1, created_at: '2026-11-20T10:00:01Z' })
+  const show = (messages: readonly MessageRow[], more: Partial<Parameters<typeof buildItems>[0]> = {}) =>
+    buildItems({ messages, unsent: [], active: [], unreadAfter: null, me: 'alice', boardsByCall, ...more }).flatMap(
+      item => {
+        if (item.kind === 'day') return []
+        const boards = 'boards' in item ? item.boards : []
+        return [
+          `${item.kind} ${boards.map(({ id, runs }) => `${id}: ${runs.map(run => run.runId).join()}`).join()}`.trim(),
+        ]
+      },
+    )
+
+  it('are shown in the reply of their supervisor, with the runs of their tasks', () => {
+    const messages = [messageRow(1), call(2, 'r', 'plan'), row(3, 'r1', taskOf('t1')), row(4, 'r')]
+    expect(show(messages, { boards: [board] })).toEqual(['message', 'reply b: r1'])
+  })
+
+  it('are shown at their message, with the answer of an agent that is not in the chat', () => {
+    const messages = [started, row(2, 'r1', taskOf('t1')), row(3, 'r2', taskOf('b'))]
+    const calls = new Map([...boardsByCall, ['b', 'b']])
+    expect(show(messages, { boards: [byHand], boardsByCall: calls })).toEqual(['system b: r1,r2'])
+  })
+
+  it('are shown alone while their message is not loaded, if they have loaded runs or have not ended', () => {
+    expect(show([row(2, 'r1', taskOf('t1'))], { boards: [byHand] })).toEqual(['board b: r1'])
+    expect(show([messageRow(1)], { boards: [byHand], activeBoards: new Set(['b']) })).toContain('board b:')
+    expect(show([messageRow(1)], { boards: [byHand] })).toEqual(['message'])
+  })
+
+  it('have the run of a task that has no message yet, which is no reply', () => {
+    const run = activeRun('r1', null, { metadata: taskOf('t1').metadata })
+    const items = show([started], { boards: [byHand], active: [run], subAgentRuns: [run] })
+    expect(items).toEqual(['system b: r1'])
+  })
+
+  it('are the same objects while none of their rows changes', () => {
+    const items = new GrowingItems()
+    const input = { unsent: [], active: [], unreadAfter: null, me: 'alice', boards: [byHand], boardsByCall }
+    const messages = [started, row(2, 'r1', taskOf('t1'))]
+    const before = items.update({ ...input, messages })
+    const after = items.update({ ...input, messages: [...messages, messageRow(3)] })
+    expect(after.slice(0, before.length)).toEqual(before)
+    expect(after[1]).toBe(before[1])
   })
 })

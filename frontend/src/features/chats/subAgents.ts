@@ -21,25 +21,34 @@ export interface NestedRows {
   own: readonly MessageRow[]
   /** The sub-agents of each run that is not of a sub-agent, oldest first. */
   byCaller: ReadonlyMap<string, readonly SubAgent[]>
+  /** The runs of boards, by the ids of the boards: those of their tasks, and those of answers by agents who are not in the chat. */
+  byBoard: ReadonlyMap<string, readonly SubAgent[]>
   /** Sub-agents whose caller is not known yet, because its call is on a page that is not loaded. */
   withoutCaller: readonly SubAgent[]
 }
 
-/** Only rows of sub-agents have metadata. */
+/** The id of the board of each of its tasks and of the board itself: the runs of a board have one of these as their `call_id`. */
+export type BoardsByCall = ReadonlyMap<string, string>
+
+/** Only rows of sub-agents have metadata. The run of a task of a board is treated as one. */
 export const isOfSubAgent = (row: MessageRow) => Boolean(row.metadata)
 
 export const noSubAgents: readonly SubAgent[] = []
+
+const noBoards: BoardsByCall = new Map()
+/** The caller of the runs of a board in `findCallers`. */
+const toCaller = (boardId: string) => `board ${boardId}`
 
 /** Nests the rows of a growing log. An unchanged sub-agent is the same object, so that it is not rendered again. */
 export class NestedLog {
   private known = new Map<string, SubAgent>()
 
   /** `runs` are the known runs of sub-agents, of which the active ones are shown before their first row. */
-  update(messages: readonly MessageRow[], runs: readonly RunRow[]): NestedRows {
+  update(messages: readonly MessageRow[], runs: readonly RunRow[], boards: BoardsByCall = noBoards): NestedRows {
     const own = messages.some(isOfSubAgent) ? messages.filter(row => !isOfSubAgent(row)) : messages
     const found = findRuns(own.length < messages.length ? messages : [], runs)
-    if (found.size === 0) return { own, byCaller: new Map(), withoutCaller: noSubAgents }
-    const callers = findCallers(found, messages, runs)
+    if (found.size === 0) return { own, byCaller: new Map(), byBoard: new Map(), withoutCaller: noSubAgents }
+    const callers = findCallers(found, messages, runs, boards)
     const idsByCaller = new Map<string, string[]>()
     // The id of a run begins with the time at which it was created.
     for (const id of [...found.keys()].sort()) {
@@ -55,11 +64,16 @@ export class NestedLog {
         known.set(id, subAgent)
         return [subAgent]
       })
-    const outermost = [...idsByCaller.keys()].filter(caller => caller !== '' && !found.has(caller))
+    const boardIds = new Set(boards.values())
+    const byBoard = new Map<string, readonly SubAgent[]>()
+    for (const id of boardIds) if (idsByCaller.has(toCaller(id))) byBoard.set(id, build(toCaller(id)))
+    const outermost = [...idsByCaller.keys()].filter(
+      caller => caller !== '' && !caller.startsWith('board ') && !found.has(caller),
+    )
     const byCaller = new Map(outermost.map(caller => [caller, build(caller)]))
     const withoutCaller = build('')
     this.known = known
-    return { own, byCaller, withoutCaller }
+    return { own, byCaller, byBoard, withoutCaller }
   }
 
   private reuse(subAgent: SubAgent): SubAgent {
@@ -90,13 +104,20 @@ function addRow(found: Map<string, FoundRun>, row: MessageRow): void {
   found.set(runId, run)
 }
 
+const findBoards = (found: ReadonlyMap<string, FoundRun>, boards: BoardsByCall) =>
+  [...found.values()].flatMap(({ runId, metadata }): [string, string][] => {
+    const boardId = boards.get(metadata.call_id)
+    return boardId ? [[runId, toCaller(boardId)]] : []
+  })
+
 /** Returns the id of the caller of each sub-agent, as far as it is known, by the ids of their runs. */
 function findCallers(
   found: ReadonlyMap<string, FoundRun>,
   messages: readonly MessageRow[],
   runs: readonly RunRow[],
+  boards: BoardsByCall,
 ): ReadonlyMap<string, string> {
-  const callers = new Map<string, string>()
+  const callers = new Map(findBoards(found, boards))
   for (const run of runs) if (run.parent_id) callers.set(run.id, run.parent_id)
   for (const row of messages) {
     const data = row.type === 'TOOL_RESPONSE' ? row.payload.data : null

@@ -1,12 +1,41 @@
 /** Builds the items of the log from rows: days, messages (texts, files), replies, comparisons, system messages. Pure functions. */
-import type { ComparisonRow, FileMessageRow, MessageRow, RunRow, SystemMessageRow, TextMessageRow } from '@/api'
+import type {
+  BoardRow,
+  ComparisonRow,
+  FileMessageRow,
+  MessageRow,
+  RunRow,
+  SystemMessageRow,
+  TextMessageRow,
+} from '@/api'
 import { getTimeOfId } from '@/lib/ids'
 import { sameItems } from '@/lib/sameItems'
 import { getDayKey, isWithinMinutes } from '@/lib/time'
 import { getRunId, groupAnswers, isComparison, listComparedRuns } from './comparison'
 import { isHiddenMessage, isSameAction } from './groupedMessages'
 import type { Unsent } from './outbox'
-import { containsRow, listTree, NestedLog, type NestedRows, noSubAgents, type SubAgent } from './subAgents'
+import {
+  type BoardsByCall,
+  containsRow,
+  listTree,
+  NestedLog,
+  type NestedRows,
+  noSubAgents,
+  type SubAgent,
+} from './subAgents'
+
+/** Where a board is shown: at a call of its supervisor, or below a message. */
+type BoardPlace = Pick<BoardRow, 'id' | 'supervisor_run_id' | 'call_id' | 'message_id' | 'created_at'>
+
+/** A board at the place where it is shown, with its runs that are loaded. */
+export interface PlacedBoard {
+  id: string
+  /** The call that made its plan; null if a message shows it. */
+  callId: string | null
+  runs: readonly SubAgent[]
+}
+
+export const noBoards: readonly PlacedBoard[] = []
 
 export type Item =
   | { kind: 'day'; key: string; at: string }
@@ -31,9 +60,13 @@ export type Item =
       answeredId: string | null
       /** The sub-agents that work, or have worked, for its calls. */
       subAgents: readonly SubAgent[]
+      /** The boards that its calls have made. */
+      boards: readonly PlacedBoard[]
     }
   /** A sub-agent until the page with the call of its caller is loaded. */
   | { kind: 'subAgent'; key: string; subAgent: SubAgent }
+  /** A board until the page with the message or the call is loaded at which it is shown. */
+  | { kind: 'board'; key: string; boards: readonly PlacedBoard[]; at: string }
   | {
       kind: 'comparison'
       key: string
@@ -42,7 +75,14 @@ export type Item =
       draft: readonly MessageRow[]
     }
   /** `row` is the first of `rows`, which are shown as one. */
-  | { kind: 'system'; key: string; row: SystemMessageRow; rows: readonly SystemMessageRow[] }
+  | {
+      kind: 'system'
+      key: string
+      row: SystemMessageRow
+      rows: readonly SystemMessageRow[]
+      /** The board that the message shows. */
+      boards: readonly PlacedBoard[]
+    }
 
 /** Returns the last `seq` of an item, without answers of a comparison and rows of sub-agents in a reply; 0 if it has none. */
 export function getLastSeq(item: Item | undefined): number {
@@ -74,9 +114,13 @@ export function containsMessage(item: Item, id: string): boolean {
     case 'message':
       return item.row.id === id
     case 'system':
-      return item.rows.some(row => row.id === id)
+      return item.rows.some(row => row.id === id) || containsRowOfBoard(item.boards, id)
     case 'reply':
-      return item.rows.some(row => row.id === id) || containsRow(item.subAgents, id)
+      return (
+        item.rows.some(row => row.id === id) || containsRow(item.subAgents, id) || containsRowOfBoard(item.boards, id)
+      )
+    case 'board':
+      return containsRowOfBoard(item.boards, id)
     case 'subAgent':
       return containsRow([item.subAgent], id)
     case 'comparison':
@@ -85,6 +129,9 @@ export function containsMessage(item: Item, id: string): boolean {
       return false
   }
 }
+
+const containsRowOfBoard = (boards: readonly PlacedBoard[], id: string) =>
+  boards.some(board => containsRow(board.runs, id))
 
 /** Returns the source text of an item, shown when it cannot be rendered. */
 export function getPlainText(item: Item): string {
@@ -140,6 +187,11 @@ interface Input {
   active: readonly RunRow[]
   /** The known runs of sub-agents. */
   subAgentRuns?: readonly RunRow[]
+  /** The known boards. */
+  boards?: readonly BoardPlace[]
+  /** The ids of the boards that have not ended, which are shown in any case. */
+  activeBoards?: ReadonlySet<string>
+  boardsByCall?: BoardsByCall
   /** The time at which the streaming step of each run began, in ms, by run id. */
   streamingSince?: ReadonlyMap<string, number>
   /** Messages of others after this `seq` are new to the reader; null if there are none. */
@@ -177,22 +229,40 @@ export class GrowingItems {
   private base: Base | null = null
   private last: readonly Item[] = []
   private readonly nestedLog = new NestedLog()
+  private placedBoards = new Map<string, PlacedBoard>()
 
   constructor(private readonly tail = TAIL_LENGTH) {}
 
   update(input: Input): readonly Item[] {
     const { unsent, active, subAgentRuns = [], streamingSince = new Map(), unreadAfter, me } = input
-    const nested = this.nestedLog.update(input.messages, subAgentRuns)
+    const nested = this.nestedLog.update(input.messages, subAgentRuns, input.boardsByCall)
+    const boards = this.placeBoards(input.boards ?? [], nested)
     const messages = nested.own
     const base = this.getBase({ ...input, messages })
     const tail = messages.slice(base.messages.length)
     const builder = base.builder.fork(groupAnswers(tail))
     builder.addAll(messages, base.messages.length, messages.length, unreadAfter, me)
-    for (const run of active) if (!run.parent_id) builder.addActiveRun(run, streamingSince.get(run.id))
+    for (const run of active) if (!run.parent_id && !run.metadata) builder.addActiveRun(run, streamingSince.get(run.id))
     builder.addSubAgents(nested)
+    for (const { place, board } of boards)
+      if (board.runs.length > 0 || input.activeBoards?.has(board.id)) builder.addBoard(place, board, messages)
     for (const entry of unsent) builder.addUnsent(entry)
-    this.last = reuseItems(this.last, placeSubAgents(builder.groupItems(me), nested))
+    const items = showBoards(placeSubAgents(builder.groupItems(me), nested), boards)
+    this.last = reuseItems(this.last, items)
     return this.last
+  }
+
+  /** Returns the boards with their runs. An unchanged one is the same object. */
+  private placeBoards(places: readonly BoardPlace[], { byBoard }: NestedRows): BoardAtPlace[] {
+    const boards = places.map(place => {
+      const runs = byBoard.get(place.id) ?? noSubAgents
+      const before = this.placedBoards.get(place.id)
+      const callId = place.supervisor_run_id ? place.call_id : null
+      const isSame = before && before.callId === callId && sameItems(before.runs, runs)
+      return { place, board: isSame ? before : { id: place.id, callId, runs } }
+    })
+    this.placedBoards = new Map(boards.map(({ board }) => [board.id, board]))
+    return boards
   }
 
   private getBase({ messages, unreadAfter, me }: Input): Base {
@@ -209,6 +279,38 @@ export class GrowingItems {
     this.base = extended ?? buildBase(messages, length, unreadAfter, me)
     return this.base
   }
+}
+
+interface BoardAtPlace {
+  place: BoardPlace
+  board: PlacedBoard
+}
+
+/** Returns the items with each board in the section of the reply that has its call (the first one while the call is not loaded), or at its message. */
+function showBoards(items: Item[], boards: readonly BoardAtPlace[]): Item[] {
+  if (boards.length === 0) return items
+  const shown = [...items]
+  const add = (index: number, board: PlacedBoard) => {
+    const item = shown[index]
+    if (item?.kind === 'reply' || item?.kind === 'system') shown[index] = { ...item, boards: [...item.boards, board] }
+  }
+  for (const { place, board } of boards) {
+    if (place.supervisor_run_id === null) {
+      add(
+        items.findLastIndex(item => item.kind === 'system' && item.row.id === place.message_id),
+        board,
+      )
+      continue
+    }
+    const isOfRun = (item: Item) => item.kind === 'reply' && item.runId === place.supervisor_run_id
+    const hasCall = (item: Item) =>
+      item.kind === 'reply' &&
+      isOfRun(item) &&
+      item.rows.some(row => row.type === 'TOOL_CALL' && row.payload.call_id === place.call_id)
+    const index = items.findLastIndex(hasCall)
+    add(index < 0 ? items.findIndex(isOfRun) : index, board)
+  }
+  return shown
 }
 
 /** Puts the sub-agents of a reply into the section that has their call, or into the first section while the call is not loaded. */
@@ -444,6 +546,22 @@ class Builder {
     }
   }
 
+  /** Adds a board for whose reply or message there is no item, at the time when it was made. */
+  addBoard(
+    { supervisor_run_id, message_id, created_at: at }: BoardPlace,
+    board: PlacedBoard,
+    messages: readonly MessageRow[],
+  ): void {
+    const isShown = supervisor_run_id
+      ? this.hasReply(supervisor_run_id)
+      : message_id !== null && messages.some(({ id }) => id === message_id)
+    if (isShown) return
+    const time = Date.parse(at)
+    let index = this.items.length
+    while (index > 0 && (this.times[index - 1] ?? 0) > time) index -= 1
+    this.insert(index, { kind: 'board', key: `board ${board.id}`, boards: [board], at }, time)
+  }
+
   addUnsent(entry: Unsent): void {
     this.items.push({ kind: 'unsent', key: entry.id, entry, continuesAuthor: false })
   }
@@ -454,7 +572,7 @@ class Builder {
     const before = this.items[index]
     if (before?.kind === 'system' && isSameAction(before.rows, row))
       this.items[index] = { ...before, rows: [...before.rows, row] }
-    else this.push({ kind: 'system', key: row.id, row, rows: [row] }, time)
+    else this.push({ kind: 'system', key: row.id, row, rows: [row], boards: noBoards }, time)
   }
 
   private push(item: Item, time: number): void {
@@ -575,6 +693,7 @@ class Builder {
       last: true,
       answeredId: null,
       subAgents: noSubAgents,
+      boards: noBoards,
     }
     this.ownReplies.add(reply)
     this.openReplies.set(runId, { reply, since })

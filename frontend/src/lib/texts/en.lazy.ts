@@ -2,6 +2,7 @@
 import access from './en/access'
 import accounts from './en/accounts'
 import approvals from './en/approvals'
+import boards from './en/boards'
 import compare from './en/compare'
 import context from './en/context'
 import directory from './en/directory'
@@ -23,6 +24,7 @@ export default {
   ...access,
   ...accounts,
   ...approvals,
+  ...boards,
   ...compare,
   ...context,
   ...directory,

@@ -1,6 +1,7 @@
 import access from './zh-hans/access'
 import accounts from './zh-hans/accounts'
 import approvals from './zh-hans/approvals'
+import boards from './zh-hans/boards'
 import compare from './zh-hans/compare'
 import context from './zh-hans/context'
 import directory from './zh-hans/directory'
@@ -22,6 +23,7 @@ export default {
   ...access,
   ...accounts,
   ...approvals,
+  ...boards,
   ...compare,
   ...context,
   ...directory,

@@ -1,6 +1,7 @@
 import access from './zh-hant/access'
 import accounts from './zh-hant/accounts'
 import approvals from './zh-hant/approvals'
+import boards from './zh-hant/boards'
 import compare from './zh-hant/compare'
 import context from './zh-hant/context'
 import directory from './zh-hant/directory'
@@ -22,6 +23,7 @@ export default {
   ...access,
   ...accounts,
   ...approvals,
+  ...boards,
   ...compare,
   ...context,
   ...directory,

@@ -18,6 +18,7 @@ import {
   type RunStatus,
 } from '../runStatus'
 import type { SubAgent } from '../subAgents'
+import type { PlacedBoard } from '../timeline'
 import { useChat } from './ChatContext'
 import { Cost } from './Cost'
 import messageStyles from './Message.module.css'
@@ -25,6 +26,7 @@ import { Actions, getTextId, MessageHeader, Quote } from './MessageParts'
 import { Details, PartView, PendingIndicator, RunActions, WaitingNote } from './ReplyParts'
 import { ModelName, VersionBadge } from './VersionBadge'
 
+const AnswersWhen = lazy(() => import('./Board').then(module => ({ default: module.AnswersWhen })))
 const BudgetStop = lazy(() => import('./BudgetStop').then(module => ({ default: module.BudgetStop })))
 const ReplyWithSubAgents = lazy(() => import('./SubAgents').then(module => ({ default: module.ReplyWithSubAgents })))
 const TotalCost = lazy(() => import('./SubAgents').then(module => ({ default: module.TotalCost })))
@@ -41,6 +43,7 @@ interface AgentReplyProps {
   /** The id of the message that it answers, if that is not clear from its position. */
   answeredId: string | null
   subAgents: readonly SubAgent[]
+  boards: readonly PlacedBoard[]
 }
 
 const noTexts: readonly never[] = []
@@ -51,7 +54,7 @@ const countAnswered = (answer: TextMessageRow | undefined) => answer?.payload.an
 
 /** The messages of an agent in one run: reasoning, text and tool calls, followed by the stamp. */
 export const AgentReply = memo(function AgentReply(props: AgentReplyProps) {
-  const { runId, agentId, rows, at, last, answeredId, subAgents } = props
+  const { runId, agentId, rows, at, last, answeredId, subAgents, boards } = props
   const { chatId, findActor } = useChat()
   const { t } = useTexts()
   const run = useRun(chatId, runId)
@@ -88,6 +91,7 @@ export const AgentReply = memo(function AgentReply(props: AgentReplyProps) {
           parts={reply.parts}
           isFailedOrStopped={failedOrStopped !== null}
           subAgents={subAgents}
+          boards={boards}
           rows={rows}
           name={name}
         />
@@ -111,12 +115,12 @@ export const AgentReply = memo(function AgentReply(props: AgentReplyProps) {
   )
 })
 
-/** The parts of a reply. Until the code that shows sub-agents is loaded, they are left out. */
+/** The parts of a reply. Until the code that shows sub-agents and boards is loaded, they are left out. */
 function ReplyBody(props: ComponentProps<typeof ReplyWithSubAgents>) {
   const parts = props.parts.map(part => (
     <PartView key={part.key} part={part} isFailedOrStopped={props.isFailedOrStopped} />
   ))
-  if (props.subAgents.length === 0) return parts
+  if (props.subAgents.length === 0 && props.boards.length === 0) return parts
   return (
     <Suspense fallback={parts}>
       <ReplyWithSubAgents {...props} />
@@ -131,7 +135,8 @@ interface ReplyFooterProps extends AgentReplyProps {
   status: RunStatus
 }
 
-function ReplyFooter({ runId, run, agentId, name, rows, earlierRows, subAgents, reply, status }: ReplyFooterProps) {
+function ReplyFooter(props: ReplyFooterProps) {
+  const { runId, run, agentId, name, rows, earlierRows, subAgents, boards, reply, status } = props
   const { t } = useTexts()
   const { chatId, goTo, findActor } = useChat()
   const stamp = reply.stamp ?? run?.stamp ?? null
@@ -157,11 +162,17 @@ function ReplyFooter({ runId, run, agentId, name, rows, earlierRows, subAgents, 
           <ReplyContext chatId={chatId} goTo={goTo} facts={stamp.context} />
         </Suspense>
       ) : null}
-      {status.status === 'awaiting_child' ? <span>{t('subAgents.waits')}</span> : null}
+      {status.status !== 'awaiting_child' ? null : boards.length === 0 ? (
+        <span>{t('subAgents.waits')}</span>
+      ) : (
+        <Suspense fallback={null}>
+          <AnswersWhen boardId={boards.at(-1)?.id ?? ''} />
+        </Suspense>
+      )}
       {status.status === 'awaiting_approval' ? <WaitingNote personId={run?.on_behalf_of ?? null} /> : null}
       <RunActions
         status={status}
-        stopLabel={subAgents.length > 0 ? t('subAgents.stopAll') : undefined}
+        stopLabel={subAgents.length > 0 || boards.length > 0 ? t('subAgents.stopAll') : undefined}
         canRetry={!findActor(agentId)?.is_taken_down}
       />
     </div>

@@ -25,7 +25,10 @@ import { Skeleton } from '@/ui/Skeleton'
 import { useChatActions } from '../chatActions'
 import {
   useActiveRuns,
+  useBoardPlaces,
+  useBoardsByCall,
   useChatTitle,
+  useEndedBoards,
   useFindActor,
   useFindName,
   useIsBetweenAgents,
@@ -270,12 +273,30 @@ function useItems(
   const active = useActiveRuns(chatId)
   const subAgentRuns = useSubAgentRuns(chatId)
   const streamingSince = useStreamingSince(chatId)
+  const boards = useBoardPlaces(chatId)
+  const boardsByCall = useBoardsByCall(chatId)
+  useEndedBoards(chatId, messages)
   return useMemo(() => {
-    if (!isNewest) return builder.update({ messages, unsent: [], active: [], unreadAfter, me })
+    const older = { messages, unsent: [], active: [], boards, boardsByCall, unreadAfter, me }
+    if (!isNewest) return builder.update(older)
     const known = chatState(chatId).rows.message
     const waiting = unsent.filter(entry => !known.has(entry.id))
-    return builder.update({ messages, unsent: waiting, active, subAgentRuns, streamingSince, unreadAfter, me })
-  }, [builder, chatId, messages, isNewest, unsent, active, subAgentRuns, streamingSince, unreadAfter, me])
+    const activeBoards = new Set(boards.filter(board => !board.ended_at).map(board => board.id))
+    return builder.update({ ...older, unsent: waiting, active, subAgentRuns, activeBoards, streamingSince })
+  }, [
+    builder,
+    chatId,
+    messages,
+    isNewest,
+    unsent,
+    active,
+    subAgentRuns,
+    boards,
+    boardsByCall,
+    streamingSince,
+    unreadAfter,
+    me,
+  ])
 }
 
 /** Returns the id of an agent whose draft can be compared, preferring an applied draft. */

@@ -1,4 +1,4 @@
-import { ArrowUp, AtSign, Code, Paperclip } from 'lucide-react'
+import { ArrowUp, AtSign, Code, ListTree, Paperclip } from 'lucide-react'
 import {
   type ChangeEvent,
   type ClipboardEvent,
@@ -26,6 +26,7 @@ import { type ChatState, useChatSelector } from '@/realtime'
 import { IconButton } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
 import { FilePicker } from '@/ui/FilePicker'
+import { lazy } from '@/ui/lazy'
 import { showToast } from '@/ui/toast'
 import { attachFiles, MAX_ATTACHMENTS, takeReadyAttachments } from '../attachments'
 import { useComposerDraft } from '../composerDraft'
@@ -43,6 +44,8 @@ import { OfferedQuestion } from './OfferedQuestion'
 import { ReplyTarget } from './ReplyTarget'
 import { UnreadableFiles } from './UnreadableFiles'
 import { WakeLine } from './WakeLine'
+
+const PlanDialog = lazy(() => import('./PlanDialog').then(module => ({ default: module.PlanDialog })))
 
 export interface ComposerHandle {
   focus(): void
@@ -204,6 +207,7 @@ export const Composer = memo(function Composer({ title, ref, onSent }: ComposerP
           hasAgents={agents.length > 0}
           onSend={() => submit(wakeMode)}
           onFiles={files => attach(chatId, files)}
+          onPlanned={onSent}
         />
       </div>
     </div>
@@ -291,9 +295,11 @@ interface ToolsProps {
   hasAgents: boolean
   onSend(): void
   onFiles(files: readonly File[]): void
+  /** Called when a plan by hand was started. */
+  onPlanned(): void
 }
 
-function Tools({ area, text, canSend, write, hasAgents, onSend, onFiles }: ToolsProps) {
+function Tools({ area, text, canSend, write, hasAgents, onSend, onFiles, onPlanned }: ToolsProps) {
   const { t } = useTexts()
   const picker = useRef<HTMLInputElement>(null)
   const insert = (before: string, after = '') => {
@@ -320,6 +326,7 @@ function Tools({ area, text, canSend, write, hasAgents, onSend, onFiles }: Tools
       <IconButton label={t('code')} onClick={code}>
         <Code className="i" />
       </IconButton>
+      <PlanButton onPlanned={onPlanned} />
       <span className="end">
         {hasAgents ? (
           <span className="faint xs only-wide">
@@ -338,5 +345,23 @@ function Tools({ area, text, canSend, write, hasAgents, onSend, onFiles }: Tools
         </button>
       </span>
     </div>
+  )
+}
+
+/** Opens the form of a plan by hand. */
+function PlanButton({ onPlanned }: { onPlanned(): void }) {
+  const { t } = useTexts()
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <>
+      <IconButton label={t('plan.title')} onClick={() => setOpen(true)}>
+        <ListTree className="i" />
+      </IconButton>
+      {isOpen ? (
+        <Suspense fallback={null}>
+          <PlanDialog onClose={() => setOpen(false)} onStarted={onPlanned} />
+        </Suspense>
+      ) : null}
+    </>
   )
 }

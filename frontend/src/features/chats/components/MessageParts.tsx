@@ -5,7 +5,7 @@ import { useTexts } from '@/lib/language'
 import { formatFullTime, formatTime } from '@/lib/time'
 import { Avatar } from '@/ui/Avatar'
 import { IconButton } from '@/ui/Button'
-import { type FindActor, useHasDraft } from '../hooks'
+import { type FindActor, useBoard, useHasDraft } from '../hooks'
 import { formatMessageLine } from '../messageLine'
 import { chooseRowToPin } from '../pins'
 import { AgentBadge } from './AgentBadge'
@@ -67,20 +67,26 @@ export function useFormatLine(): (row: MessageRow | undefined) => string {
   return useCallback(row => (row ? formatMessageLine(row, findName) : t('earlierMessage')), [t, findName])
 }
 
-/** The message that a reply quotes, in one line. `count`: how many messages the reply answers, the quoted one first. */
+/** The message that a reply quotes, or the request of the board that it answers, in one line. `count`: how many messages the reply answers, the quoted one first. */
 export function Quote({ id, count = 1 }: { id: string; count?: number }) {
   const { t } = useTexts()
-  const { findMessage, findActor, goTo } = useChat()
+  const { chatId, findMessage, findActor, goTo } = useChat()
   const formatLine = useFormatLine()
   const row = findMessage(id)
-  const author = row ? findActor(row.author_id) : null
+  const board = useBoard(chatId, id)
+  const author = findActor(row?.author_id ?? board?.started_by)
   const isWokenByHand = row?.type === 'AGENT_WOKEN' && !row.payload.text
   const getName = (actorId: string | null | undefined) => findActor(actorId ?? null)?.name ?? ''
   const line = isWokenByHand
     ? t('sys.woken', { actor: getName(row.payload.actor_id), target: getName(row.payload.target_id) })
-    : formatLine(row)
+    : (board?.user_input ?? formatLine(row))
   return (
-    <button type="button" className={messageStyles.quote} onClick={() => goTo(id)} title={t('goToMessage')}>
+    <button
+      type="button"
+      className={messageStyles.quote}
+      onClick={() => goTo(board?.message_id ?? id)}
+      title={t('goToMessage')}
+    >
       <Reply className="i s" aria-hidden />
       {author ? (
         <Avatar id={author.id} name={author.name} avatar={author.avatar} square={author.kind === 'agent'} size="tiny" />

@@ -17,7 +17,7 @@ import { PathLink } from '@/ui/PathLink'
 import { CitationContext } from '@/ui/prose/citations'
 import { Skeleton } from '@/ui/Skeleton'
 import { showToast } from '@/ui/toast'
-import type { Part, RunEnd } from '../reply'
+import { type Part, PLAN_TOOL, type RunEnd } from '../reply'
 import type { ActiveStatus, FailedOrStoppedStatus, RunStatus } from '../runStatus'
 import { canStop } from '../stopRights'
 import { useChat } from './ChatContext'
@@ -26,6 +26,7 @@ import messageStyles from './Message.module.css'
 import { getTextId } from './MessageParts'
 import { ToolCallPart } from './ToolCallPart'
 
+const WrittenPlan = lazy(() => import('./Board').then(module => ({ default: module.WrittenPlan })))
 const ApprovalCard = lazy(() => import('./ApprovalCard').then(module => ({ default: module.ApprovalCard })))
 
 interface PartViewProps {
@@ -50,7 +51,11 @@ function PartContent({ part, isFailedOrStopped }: PartViewProps) {
     case 'thinking':
       return <ReasoningPart part={part} />
     case 'tool':
-      return <ToolCallPart part={part} />
+      return part.isStreaming && part.name === PLAN_TOOL ? (
+        <WrittenPlan args={part.args} />
+      ) : (
+        <ToolCallPart part={part} />
+      )
     case 'approval':
       return <ApprovalCard row={part.row} />
     case 'text':

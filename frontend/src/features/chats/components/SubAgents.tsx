@@ -34,12 +34,14 @@ import { Avatar } from '@/ui/Avatar'
 import { Button } from '@/ui/Button'
 import { Collapsible } from '@/ui/Collapsible'
 import { lazy } from '@/ui/lazy'
+import { Skeleton } from '@/ui/Skeleton'
 import { Spinner } from '@/ui/Spinner'
 import { getCost, type RunCost } from '../cost'
 import { useActiveSubAgents, useRun, useStreamingTexts, useWaitingSubAgents } from '../hooks'
 import { buildReply, type Part, type ReplyParts, type RunEnd } from '../reply'
 import { type ActiveStatus, getActiveStatus, getRunStatus, isPending } from '../runStatus'
 import { findResults, getEnd, listTree, readTask, type SubAgent, type SubAgentEnd, type Task } from '../subAgents'
+import { noBoards, type PlacedBoard } from '../timeline'
 import { useChat } from './ChatContext'
 import { Cost } from './Cost'
 import { FoldingChoices } from './foldingChoices'
@@ -48,6 +50,8 @@ import { Details, Duration, FailureReason, PartView, PendingIndicator, StopButto
 import styles from './SubAgents.module.css'
 import { ModelName, VersionBadge } from './VersionBadge'
 
+const BoardView = lazy(() => import('./Board').then(module => ({ default: module.BoardView })))
+const MissingResults = lazy(() => import('./Board').then(module => ({ default: module.MissingResults })))
 const CostTree = lazy(() => import('./CostTree').then(module => ({ default: module.CostTree })))
 
 /** Which sub-agents of a reply the reader has folded or unfolded, by the ids of their runs. The others are open while they work. */
@@ -58,13 +62,14 @@ interface Folding {
   setAllOpen(isOpen: boolean): void
 }
 
-const FoldingContext = createContext<Folding>({
+export const FoldingContext = createContext<Folding>({
   chosen: new Map(),
   setOpen: () => undefined,
   setAllOpen: () => undefined,
 })
 
-function useFolding(subAgents: readonly SubAgent[]): Folding {
+/** `subAgents`: those that are folded and unfolded together. Other ids may be folded by the same choices. */
+export function useFolding(subAgents: readonly SubAgent[]): Folding {
   const choices = useContext(FoldingChoices)
   const [chosen, setChosen] = useState<ReadonlyMap<string, boolean>>(() => new Map(choices))
   const setOpen = useCallback(
@@ -89,13 +94,15 @@ interface ReplyWithSubAgentsProps {
   parts: readonly Part[]
   isFailedOrStopped: boolean
   subAgents: readonly SubAgent[]
+  boards: readonly PlacedBoard[]
   /** The rows of the reply, with the results of its sub-agents. */
   rows: readonly MessageRow[]
   name: string
 }
 
-/** The parts of a reply, with the sub-agents below the calls that gave them their tasks. */
-export function ReplyWithSubAgents({ parts, isFailedOrStopped, subAgents, rows, name }: ReplyWithSubAgentsProps) {
+/** The parts of a reply, with the sub-agents below the calls that gave them their tasks, and the boards in place of their calls. */
+export function ReplyWithSubAgents(props: ReplyWithSubAgentsProps) {
+  const { parts, isFailedOrStopped, subAgents, boards, rows, name } = props
   const folding = useFolding(subAgents)
   return (
     <FoldingContext value={folding}>
@@ -103,9 +110,15 @@ export function ReplyWithSubAgents({ parts, isFailedOrStopped, subAgents, rows, 
         parts={parts}
         isFailedOrStopped={isFailedOrStopped}
         subAgents={subAgents}
+        boards={boards}
         above={name}
         head={<TreeLine subAgents={subAgents} rows={rows} />}
       />
+      {boards.map(board => (
+        <Suspense key={board.id} fallback={null}>
+          <MissingResults boardId={board.id} />
+        </Suspense>
+      ))}
     </FoldingContext>
   )
 }
@@ -114,6 +127,7 @@ interface NestedPartsProps {
   parts: readonly Part[]
   isFailedOrStopped: boolean
   subAgents: readonly SubAgent[]
+  boards?: readonly PlacedBoard[]
   /** The names of the agents above the sub-agents, joined by `›`. */
   above: string
   /** The task of the agent that wrote the parts; null if it is not a sub-agent, or if its task is unknown. */
@@ -122,7 +136,10 @@ interface NestedPartsProps {
   head?: ReactNode
 }
 
-function NestedParts({ parts, isFailedOrStopped, subAgents, above, task = null, head }: NestedPartsProps) {
+export function NestedParts(props: NestedPartsProps) {
+  const { parts, isFailedOrStopped, subAgents, boards = noBoards, above, task = null, head } = props
+  const findBoard = (part: Part) => boards.find(each => part.kind === 'tool' && each.callId === part.callId)
+  const placedBoards = new Set(parts.map(findBoard))
   const byCall = new Map(subAgents.map(subAgent => [subAgent.metadata.call_id, subAgent]))
   const findSubAgent = (part: Part) => (part.kind === 'tool' ? byCall.get(part.callId) : undefined)
   const placed = new Set(parts.map(findSubAgent))
@@ -130,11 +147,16 @@ function NestedParts({ parts, isFailedOrStopped, subAgents, above, task = null, 
   const firstPart = unplaced.length > 0 ? null : parts.find(findSubAgent)
   return (
     <>
+      {boards.map(board =>
+        placedBoards.has(board) ? null : <BoardOfReply key={board.id} board={board} above={above} />,
+      )}
       {unplaced.length > 0 ? head : null}
       {unplaced.map(subAgent => (
         <SubAgentBlock key={subAgent.runId} subAgent={subAgent} above={above} />
       ))}
       {parts.map(part => {
+        const board = findBoard(part)
+        if (board) return <BoardOfReply key={part.key} board={board} above={above} />
         const subAgent = findSubAgent(part)
         if (part.kind !== 'tool' || !subAgent)
           return <PartView key={part.key} part={part} isFailedOrStopped={isFailedOrStopped} />
@@ -153,6 +175,15 @@ function NestedParts({ parts, isFailedOrStopped, subAgents, above, task = null, 
         )
       })}
     </>
+  )
+}
+
+function BoardOfReply({ board, above }: { board: PlacedBoard; above: string }) {
+  const { t } = useTexts()
+  return (
+    <Suspense fallback={<Skeleton lines={3} label={t('loading')} />}>
+      <BoardView board={board} above={above} />
+    </Suspense>
   )
 }
 
@@ -292,7 +323,7 @@ function TaskView({ task, taskAbove }: { task: Task; taskAbove: Task | null }) {
 }
 
 /** The files that a sub-agent may read. Those that are not in the chat were not given to it, although its caller has named them. */
-function TaskFiles({ ids }: { ids: readonly string[] }) {
+export function TaskFiles({ ids }: { ids: readonly string[] }) {
   const { t } = useTexts()
   const { chatId } = useChat()
   const findFile = useFilesById(ids)
@@ -403,7 +434,7 @@ function Progress({ status: { status, run } }: { status: ActiveStatus }) {
 }
 
 /** Returns the number of the step that a run is in. It waits for sub-agents after a step, and works on the next one otherwise. */
-const getStep = ({ steps, max_steps: max, state }: RunRow) =>
+export const getStep = ({ steps, max_steps: max, state }: RunRow) =>
   Math.max(1, Math.min(state === 'waiting_child' ? steps : steps + 1, max ?? steps + 1))
 
 /** How a sub-agent ended, after how long, and what it has cost. */
@@ -444,16 +475,19 @@ interface SubAgentFooterProps {
   stamp: Stamp | null
   used: RunCost
   isActive: boolean
+  /** Whether a small screen shows its depth. */
+  hasDepth?: boolean
 }
 
-function SubAgentFooter({ subAgent: { agentId, metadata, runId }, stamp, used, isActive }: SubAgentFooterProps) {
+export function SubAgentFooter({ subAgent, stamp, used, isActive, hasDepth = true }: SubAgentFooterProps) {
+  const { agentId, metadata, runId } = subAgent
   const { t } = useTexts()
   if (!stamp) return null
   return (
     <div className={cx(messageStyles.foot, styles.foot)}>
       <VersionBadge stamp={stamp} agentId={agentId} />
       <ModelName stamp={stamp} />
-      <span className={styles.narrow}>{t('subAgents.depth', { n: metadata.agent.depth })}</span>
+      {hasDepth ? <span className={styles.narrow}>{t('subAgents.depth', { n: metadata.agent.depth })}</span> : null}
       <Cost used={used} runId={runId} isGrowing={isActive} />
     </div>
   )

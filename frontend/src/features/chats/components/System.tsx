@@ -9,31 +9,47 @@ import {
   UserMinus,
   UserPlus,
 } from 'lucide-react'
-import { memo } from 'react'
+import { memo, Suspense } from 'react'
 import type { SystemMessageRow } from '@/api'
 import { LayerIcon } from '@/features/layers'
 import { useTexts } from '@/lib/language'
 import { formatList } from '@/lib/names'
 import { Collapsible } from '@/ui/Collapsible'
+import { lazy } from '@/ui/lazy'
 import { PathLink } from '@/ui/PathLink'
 import { isBeginningOfChat } from '../groupedMessages'
+import { useBoard, useMessageOfBoard } from '../hooks'
 import { buildSystemText, type SystemText } from '../system'
+import type { PlacedBoard } from '../timeline'
 import { AppliedChange } from './AppliedChange'
 import { useChat } from './ChatContext'
 import { getTextId, Time } from './MessageParts'
 import { Summary } from './Summary'
 import styles from './System.module.css'
 
+const BoardsOfMessage = lazy(() => import('./Board').then(module => ({ default: module.BoardsOfMessage })))
+
 /** A system message with its icon, the note of its author and, of a suggestion, a model's summary. */
 export const System = memo(function System({
   row,
   rows,
+  boards,
 }: {
   row: SystemMessageRow
   rows: readonly SystemMessageRow[]
+  /** The board that the message shows. */
+  boards: readonly PlacedBoard[]
 }) {
   if (rows.length > 1) return <MessageGroup rows={rows} />
-  return <SingleMessage row={row} />
+  if (boards.length === 0) return <SingleMessage row={row} />
+  return (
+    <>
+      <SingleMessage row={row} />
+      <Suspense fallback={null}>
+        <BoardsOfMessage boards={boards} />
+      </Suspense>
+    </>
+  )
 })
 
 /** Several messages of one action, shown as one. Suggestions expand to all; joins name all people. */
@@ -80,13 +96,18 @@ function SingleMessage({ row, isPart = false }: { row: SystemMessageRow; isPart?
     (id, fallback) => findActor(id)?.name || fallback || t('unknownPerson'),
     formatList,
   )
+  const forkedAt = useBoard(row.chat_id, row.payload.board_id ?? '')?.forked_at
   if (!message) return null
   const { suggestionId } = message
+  const { actor } = message.values
   return (
     <div className={styles.sys} data-message={row.id} {...(isPart ? {} : getFocusAttributes(row.id))}>
       <EventIcon kind={message.icon} />
       <div id={isPart ? undefined : getTextId(row.id)}>
-        {rich(message.key, message.values)} <SubjectLink row={row} message={message} />
+        {row.type === 'TASKS_STARTED' && forkedAt
+          ? rich('sys.tasksAgain', { actor, n: forkedAt })
+          : rich(message.key, message.values)}{' '}
+        <SubjectLink row={row} message={message} />
         {row.type === 'DRAFT_APPLIED' ? <AppliedChange row={row} /> : <Time at={row.created_at} />}
         {message.quote ? <p className={styles.sysnote}>{message.quote}</p> : null}
         {message.summary && suggestionId ? <Summary summary={message.summary} suggestionId={suggestionId} /> : null}
@@ -97,10 +118,11 @@ function SingleMessage({ row, isPart = false }: { row: SystemMessageRow; isPart?
 
 /** The link or button that opens the subject of a system message, if it has one. */
 function SubjectLink({ row, message }: { row: SystemMessageRow; message: SystemText }) {
-  const { suggestionPath, publicAgentPath, onGo, openWorkshop, goTo } = useChat()
+  const { chatId, suggestionPath, publicAgentPath, onGo, openWorkshop, goTo } = useChat()
   const { t } = useTexts()
   const { suggestionId, publicAgentId, draftOf } = message
-  const messageId = row.payload.message_id
+  const messageOfBoard = useMessageOfBoard(chatId, row.payload.board_id ?? '')
+  const messageId = row.payload.message_id ?? (messageOfBoard === row.id ? null : messageOfBoard)
   const path = suggestionId ? suggestionPath(suggestionId) : publicAgentId ? publicAgentPath(publicAgentId) : null
   if (path)
     return (

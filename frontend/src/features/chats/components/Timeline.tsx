@@ -40,6 +40,7 @@ import { TextMessage, UnsentMessage } from './TextMessage'
 import styles from './Timeline.module.css'
 
 const Comparison = lazy(() => import('./Comparison').then(module => ({ default: module.Comparison })))
+const LoneBoards = lazy(() => import('./Board').then(module => ({ default: module.LoneBoards })))
 const LoneSubAgent = lazy(() => import('./SubAgents').then(module => ({ default: module.LoneSubAgent })))
 
 export interface TimelineHandle {
@@ -330,14 +331,17 @@ function ItemContent({ item }: { item: Item }) {
           last={item.last}
           answeredId={item.answeredId}
           subAgents={item.subAgents}
+          boards={item.boards}
         />
       )
     case 'subAgent':
       return <LoneSubAgent subAgent={item.subAgent} />
+    case 'board':
+      return <LoneBoards boards={item.boards} at={item.at} />
     case 'comparison':
       return <Comparison row={item.row} production={item.production} draft={item.draft} />
     case 'system':
-      return <System row={item.row} rows={item.rows} />
+      return <System row={item.row} rows={item.rows} boards={item.boards} />
   }
 }
 

@@ -34,6 +34,7 @@ const first = {
   // files
   files: 'Files',
   'files.attach': 'Attach files',
+  'plan.title': 'Plan tasks',
   'files.attached': 'Attached files',
   'files.uploading': 'Uploading {{name}}',
   'files.removeNamed': 'Remove {{name}}',
@@ -292,6 +293,7 @@ const first = {
   'sys.wokenBySchedulesMissed': 'The schedule “{{name}}” woke {{target}}, once for {{missed}} missed times',
   'sys.pinned': '{{actor}} pinned a message',
   'sys.tasksStarted': '{{actor}} started a board of {{tasks}} tasks',
+  'sys.tasksAgain': '{{actor}} ran task {{n}} of a board again',
   'sys.tasksEnded': 'A board has ended: {{succeeded}} of {{tasks}} tasks done',
   'sys.tasksStopped': '{{actor}} stopped a board: {{succeeded}} of {{tasks}} tasks done',
   'sys.tasksPaused': '{{actor}} paused a board',

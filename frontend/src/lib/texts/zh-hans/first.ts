@@ -36,6 +36,7 @@ const first: Record<keyof typeof en, string> = {
   // files
   files: '文件',
   'files.attach': '附加文件',
+  'plan.title': '规划任务',
   'files.attached': '已附加的文件',
   'files.uploading': '正在上传 {{name}}',
   'files.removeNamed': '移除 {{name}}',
@@ -294,6 +295,7 @@ const first: Record<keyof typeof en, string> = {
   'sys.wokenBySchedulesMissed': '定时“{{name}}”唤醒了{{target}}，错过的 {{missed}} 次合并为一次',
   'sys.pinned': '{{actor}}置顶了一条消息',
   'sys.tasksStarted': '{{actor}}启动了有 {{tasks}} 项任务的任务板',
+  'sys.tasksAgain': '{{actor}}重新运行了任务板的任务 {{n}}',
   'sys.tasksEnded': '任务板已结束：完成 {{succeeded}}／{{tasks}} 项任务',
   'sys.tasksStopped': '{{actor}}停止了任务板：完成 {{succeeded}}／{{tasks}} 项任务',
   'sys.tasksPaused': '{{actor}}暂停了任务板',

@@ -36,6 +36,7 @@ const first: Record<keyof typeof en, string> = {
   // files
   files: '檔案',
   'files.attach': '附加檔案',
+  'plan.title': '規劃任務',
   'files.attached': '已附加的檔案',
   'files.uploading': '正在上傳 {{name}}',
   'files.removeNamed': '移除 {{name}}',
@@ -294,6 +295,7 @@ const first: Record<keyof typeof en, string> = {
   'sys.wokenBySchedulesMissed': '排程「{{name}}」喚醒了{{target}}，錯過的 {{missed}} 次合併為一次',
   'sys.pinned': '{{actor}}釘選了一則訊息',
   'sys.tasksStarted': '{{actor}}啟動了有 {{tasks}} 項任務的任務板',
+  'sys.tasksAgain': '{{actor}}重新執行了任務板的任務 {{n}}',
   'sys.tasksEnded': '任務板已結束：完成 {{succeeded}}／{{tasks}} 項任務',
   'sys.tasksStopped': '{{actor}}停止了任務板：完成 {{succeeded}}／{{tasks}} 項任務',
   'sys.tasksPaused': '{{actor}}暫停了任務板',

@@ -1,0 +1,249 @@
+/** The states of a board and of its tasks as they are shown, and what may be done with them. Pure functions. */
+import type { BoardDetailRow, BoardRow, BoardTaskRow, NewBoard, TaskResultRow } from '@/api'
+
+/**
+ * `waiting`: for others or for its turn; `notStarted`: the board ended before its turn came; `stopped`: by a person, or because
+ * the board ended.
+ */
+export type TaskStatus =
+  | 'done'
+  | 'reused'
+  | 'working'
+  | 'waitsForPerson'
+  | 'failed'
+  | 'stopped'
+  | 'skipped'
+  | 'notStarted'
+  | 'waiting'
+
+/** In the order in which the head of a board counts them. */
+const taskStatuses: readonly TaskStatus[] = [
+  'done',
+  'reused',
+  'working',
+  'waitsForPerson',
+  'failed',
+  'stopped',
+  'skipped',
+  'notStarted',
+  'waiting',
+]
+
+/** Returns the results of a task that count, the oldest first. */
+export const listTries = (task: BoardTaskRow): readonly TaskResultRow[] => task.results.filter(each => !each.is_late)
+
+/** Returns the result of a task that has succeeded. */
+export const getResult = (task: BoardTaskRow): TaskResultRow | null =>
+  listTries(task).findLast(each => each.success) ?? null
+
+/** `isWaiting`: a run of the task waits for a person. */
+export function getTaskStatus(task: BoardTaskRow, isWaiting: boolean): TaskStatus {
+  switch (task.state) {
+    case 'succeeded':
+      return getResult(task)?.is_reused ? 'reused' : 'done'
+    case 'running':
+      return isWaiting ? 'waitsForPerson' : 'working'
+    case 'failed':
+      return task.reason_code === 'stopped' ? 'stopped' : 'failed'
+    case 'cancelled':
+      return task.attempt > 0 ? 'stopped' : 'notStarted'
+    case 'skipped':
+      return 'skipped'
+    default:
+      return 'waiting'
+  }
+}
+
+export function countStatuses(statuses: readonly TaskStatus[]): ReadonlyMap<TaskStatus, number> {
+  const counts = new Map<TaskStatus, number>()
+  for (const status of taskStatuses) {
+    const count = statuses.filter(each => each === status).length
+    if (count > 0) counts.set(status, count)
+  }
+  return counts
+}
+
+/** From this number on, tasks are one line each; their parameters are shown when they are unfolded. */
+export const MANY_TASKS = 9
+/** From this number on, done and waiting tasks are one line together. */
+const VERY_MANY_TASKS = 13
+/** The working tasks that are open, or stay outside of the line of the others. */
+const OPEN_WORKING = 3
+
+/** Returns the numbers of the tasks that are open unless the reader has folded them: the first that work, those that wait for a person and those that failed. */
+export function listOpenTasks(
+  board: BoardRow,
+  tasks: readonly BoardTaskRow[],
+  statuses: readonly TaskStatus[],
+): ReadonlySet<number> {
+  if (board.state !== 'executing') return new Set()
+  let working = 0
+  return new Set(
+    tasks
+      .filter((_, index) => {
+        const status = statuses[index]
+        if (status === 'working') working += 1
+        return status === 'waitsForPerson' || status === 'failed' || (status === 'working' && working <= OPEN_WORKING)
+      })
+      .map(task => task.number),
+  )
+}
+
+/** The tasks of a board with very many: those that are shown, between those that are done and further ones. */
+interface TaskGroups {
+  done: readonly BoardTaskRow[]
+  shown: readonly BoardTaskRow[]
+  further: readonly BoardTaskRow[]
+}
+
+export function groupTasks(tasks: readonly BoardTaskRow[], statuses: readonly TaskStatus[]): TaskGroups {
+  if (tasks.length < VERY_MANY_TASKS) return { done: [], shown: tasks, further: [] }
+  let working = 0
+  const groupOf = tasks.map((_, index): keyof TaskGroups => {
+    const status = statuses[index]
+    if (status === 'working') working += 1
+    if (status === 'done' || status === 'reused') return 'done'
+    if (status === 'waitsForPerson' || status === 'failed' || (status === 'working' && working <= OPEN_WORKING))
+      return 'shown'
+    return 'further'
+  })
+  const listGroup = (group: keyof TaskGroups) => {
+    const found = tasks.filter((_, index) => groupOf[index] === group)
+    return group !== 'shown' && found.length === 1 ? [] : found
+  }
+  const [done, further] = [listGroup('done'), listGroup('further')]
+  return { done, further, shown: tasks.filter(task => !done.includes(task) && !further.includes(task)) }
+}
+
+/** Returns whether a failed task can be tried again in the same board: what follows it has not been decided yet. */
+export const canRetry = (board: BoardRow, task: BoardTaskRow, tasks: readonly BoardTaskRow[]): boolean =>
+  board.state === 'executing' &&
+  task.state === 'failed' &&
+  tasks.every(other => !other.after.includes(task.number) || (!other.ended_at && other.attempt === 0))
+
+/** Returns whether a board can be run again from one of its tasks: it has ended, and had a plan. */
+export const canFork = (board: BoardRow): boolean => board.ended_at !== null && board.task_count > 0
+
+/** Returns the numbers of the tasks whose results a new board would reuse when it is run again from a task. */
+export function listReused(tasks: readonly BoardTaskRow[], number: number): readonly number[] {
+  const again = new Set([number])
+  let size = 0
+  while (size < again.size) {
+    size = again.size
+    for (const task of tasks) if (task.after.some(after => again.has(after))) again.add(task.number)
+  }
+  return tasks.filter(task => task.state === 'succeeded' && !again.has(task.number)).map(task => task.number)
+}
+
+/** Returns the tasks that have brought no result although the board has its answer. */
+export const listMissing = (board: BoardRow, tasks: readonly BoardTaskRow[]): readonly BoardTaskRow[] =>
+  board.state === 'completed' ? tasks.filter(task => task.state !== 'succeeded') : []
+
+/** A part of a description: of the earlier one, of the new one, or of both. */
+interface ChangedPart {
+  kind: 'same' | 'removed' | 'added'
+  text: string
+}
+
+/** Returns how a description was changed: the words between those at its start and at its end that stayed. */
+export function compareDescriptions(before: string, after: string): readonly ChangedPart[] {
+  const [old, now] = [splitWords(before), splitWords(after)]
+  const most = Math.min(old.length, now.length)
+  let start = 0
+  while (start < most && old[start] === now[start]) start += 1
+  let end = 0
+  while (end < most - start && old.at(-1 - end) === now.at(-1 - end)) end += 1
+  const parts: ChangedPart[] = [
+    { kind: 'same', text: now.slice(0, start).join('') },
+    { kind: 'removed', text: old.slice(start, old.length - end).join('') },
+    { kind: 'added', text: now.slice(start, now.length - end).join('') },
+    { kind: 'same', text: now.slice(now.length - end).join('') },
+  ]
+  return parts.filter(part => part.text !== '')
+}
+
+/** Words and the spaces between them; Chinese characters are words. */
+const splitWords = (text: string): readonly string[] => text.match(/\s+|[\u3400-\u9fff]|[^\s\u3400-\u9fff]+/g) ?? []
+
+/** Returns the value of a parameter as a person writes it. A text that would be read as another value is in quotes. */
+export function formatParameter(value: unknown): string {
+  if (typeof value !== 'string') return JSON.stringify(value)
+  return typeof readParameter(value) === 'string' && !value.startsWith('"') ? value : JSON.stringify(value)
+}
+
+/** Reads what a person has written: a number, `true`, `false`, `null`, a list, an object or a text in quotes as JSON, all else as text. */
+export function readParameter(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+/** A parameter as a person writes it. */
+export interface ParameterField {
+  name: string
+  text: string
+}
+
+export const toParameterFields = (parameters: BoardTaskRow['parameters']): readonly ParameterField[] =>
+  Object.entries(parameters).map(([name, value]) => ({ name, text: formatParameter(value) }))
+
+/** Returns the parameters that a person has written. One without a name is left out. */
+export const readParameters = (fields: readonly ParameterField[]): Record<string, unknown> =>
+  Object.fromEntries(
+    fields.filter(field => field.name.trim() !== '').map(({ name, text }) => [name.trim(), readParameter(text)]),
+  )
+
+/** The server's limit for the length of a description, in characters. */
+export const MAX_DESCRIPTION = 20_000
+/** The server's limit for the number of tasks of a plan by hand. */
+export const MAX_TASKS = 50
+
+/** A task of a plan that a person writes. */
+export interface PlannedTask {
+  /** Tells the tasks apart while their numbers change. */
+  key: string
+  agentId: string
+  description: string
+  parameters: readonly ParameterField[]
+  /** The keys of the tasks that it follows. */
+  after: readonly string[]
+}
+
+export interface Plan {
+  userInput: string
+  tasks: readonly PlannedTask[]
+}
+
+/** Returns a plan without a task. What followed it follows nothing in its place. */
+export const removeTask = (tasks: readonly PlannedTask[], key: string): readonly PlannedTask[] =>
+  tasks.filter(task => task.key !== key).map(task => ({ ...task, after: task.after.filter(each => each !== key) }))
+
+/** Returns the plan of a board, to be changed and started again. An agent that no longer accepts tasks is left out. */
+export function openPlan({ board, tasks }: BoardDetailRow, agentIds: readonly string[]): Plan {
+  const keys = new Map(tasks.map(task => [task.number, task.id]))
+  return {
+    userInput: board.user_input,
+    tasks: tasks.map(task => ({
+      key: task.id,
+      agentId: agentIds.includes(task.agent_id) ? task.agent_id : '',
+      description: task.description,
+      parameters: toParameterFields(task.parameters),
+      after: task.after.flatMap(number => keys.get(number) ?? []),
+    })),
+  }
+}
+
+/** Returns the body of the request that creates the board of a plan. */
+export const buildNewBoard = (id: string, { userInput, tasks }: Plan, limitMicro: number | null): NewBoard => ({
+  id,
+  user_input: userInput.trim(),
+  tasks: tasks.map(task => ({
+    agent_id: task.agentId,
+    description: task.description.trim(),
+    parameters: readParameters(task.parameters),
+    after: task.after.map(key => tasks.findIndex(other => other.key === key) + 1).filter(number => number > 0),
+  })),
+  limit_micro: limitMicro,
+})
