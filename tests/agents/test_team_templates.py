@@ -4,7 +4,8 @@ import pytest
 
 from actors.models import Actor
 from agents.models import AgentSpec
-from agents.services import agents, teams
+from agents.services import agents
+from agents.services import team_templates as teams
 from agents.services.allowed_tools import ConfiguredTool, get_run_tools
 from agents.specs.content import SpecContent
 from agents.specs.templates import AGENT_TEMPLATES, LANGUAGES, TEAM_TEMPLATES, get_team_template
