@@ -24,7 +24,7 @@ def list_requests(environment, system):
     return [text for text in texts if system in text]
 
 
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_BRD3_each_task_is_done_by_one_run_of_its_agent_and_the_answer_by_another(environment, boards):
     environment.model.script(system="You are Weather.", text="19 to 22 November are dry.")
     environment.model.script(system="You are Finance.", text="It costs 89,080.")
@@ -67,7 +67,7 @@ def test_BRD3_each_task_is_done_by_one_run_of_its_agent_and_the_answer_by_anothe
     assert (ended.payload["tasks"], ended.payload["succeeded"]) == (3, 3)
 
 
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_BRD4_the_only_task_answers_without_another_call_of_a_model(environment, boards):
     environment.model.script(system="You are Weather.", text="Dry.")
     board = boards.wait_until_ended(boards.create(boards.plan("Find dry days")))
@@ -75,7 +75,7 @@ def test_BRD4_the_only_task_answers_without_another_call_of_a_model(environment,
     assert len(environment.model.requests) == 1
 
 
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_BRD5_a_task_that_fails_is_tried_again_and_the_others_go_on(environment, boards):
     environment.model.script(system="You are Weather.", text="Dry.")
     environment.model.script(system="You are Finance.", mode="status", status=400, error="No rates.")
@@ -101,7 +101,7 @@ def test_BRD5_a_task_that_fails_is_tried_again_and_the_others_go_on(environment,
     assert (ended.payload["tasks"], ended.payload["succeeded"]) == (5, 3)
 
 
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_BRD5_a_board_without_any_result_has_failed(environment, boards):
     environment.model.script(mode="status", status=400)
     board = boards.create(boards.plan("Find dry days", max_attempts=1), boards.plan("Add it up", after=[1]))
@@ -112,7 +112,7 @@ def test_BRD5_a_board_without_any_result_has_failed(environment, boards):
     assert len(environment.model.requests) == 1
 
 
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_BRD5_a_task_may_fail_its_board(environment, boards):
     environment.model.script(system="You are Finance.", mode="status", status=400)
     environment.model.script(system="You are Weather.", mode="drip", count=3000, every=0.02)
@@ -127,7 +127,7 @@ def test_BRD5_a_task_may_fail_its_board(environment, boards):
     assert (late.task.number, late.success, late.error_code) == (1, False, "stopped")
 
 
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_BRD6_no_more_tasks_are_worked_on_than_the_board_allows(environment, boards):
     environment.model.script(system="You are Weather.", mode="nofirst")
     board = boards.create(*(boards.plan(f"Look at day {n}") for n in range(5)), max_at_once=2)
@@ -146,7 +146,7 @@ def test_BRD6_no_more_tasks_are_worked_on_than_the_board_allows(environment, boa
         ({"status": "suspended"}, "agent_gone"),
     ],
 )
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_BRD7_an_agent_is_looked_at_again_when_its_task_begins(environment, boards, change, code):
     environment.model.script(system="You are Weather.", text="Dry.")
     environment.model.script(match="Answer this request", text="Dry.")
@@ -161,7 +161,7 @@ def test_BRD7_an_agent_is_looked_at_again_when_its_task_begins(environment, boar
     assert (task.reason_code, task.run, task.attempt) == (code, None, 1)
 
 
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_BRD4_a_board_whose_answer_fails_keeps_its_results(environment, boards):
     environment.model.script(system="You are Weather.", text="Dry.")
     environment.model.script(match="Answer this request", mode="status", status=400)

@@ -10,7 +10,7 @@ from runs.models import Run
 from runs.services import runs
 from tests.boards.fixtures import PlanTasks
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("delivered_tasks")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("receiving_engine")]
 
 PLAN = (
     {"agent": "weather", "description": "Find dry days"},

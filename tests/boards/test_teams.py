@@ -23,7 +23,7 @@ from tests.runs.environment import RunEnvironment
 from tools.registry import build_agent_tool_name
 from usage.models import LLMCall
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("delivered_tasks")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("receiving_engine")]
 
 DRY = {"agent": "weather", "description": "Find dry days"}
 SUM = {"agent": "finance", "description": "Add it up", "after": [1]}

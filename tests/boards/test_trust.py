@@ -22,7 +22,7 @@ from tools.interface import Tool, ToolArgs, ToolContext
 from tools.registry import registry
 from tools.services.workspace_tools import set_policy
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("delivered_tasks")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("receiving_engine")]
 
 
 class WriteLine(Tool):

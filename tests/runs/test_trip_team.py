@@ -16,7 +16,7 @@ QUESTION = "Four days in Kyoto for six people under 120,000, dry weather if poss
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.usefixtures("delivered_tasks")
+@pytest.mark.usefixtures("receiving_engine")
 def test_the_team_answers_at_once_and_says_what_one_of_its_agents_could_not_find_out(environment, settings):
     alice = environment.team.alice
     with run_public_services() as services:
