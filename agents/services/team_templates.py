@@ -1,4 +1,4 @@
-"""Create a whole team from a template: an agent that leads it, the agents to which it gives tasks, and their chat."""
+"""Create a whole team from a template: a supervisor that leads it, the agents that do its tasks, and their chat."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,9 +9,8 @@ from django.db import transaction
 from actors.models import Actor, AgentStatus, Kind
 from agents.permissions import AgentVerb, get_agent_for
 from agents.services.agents import post_greeting, store_agent
-from agents.specs.content import SpecContent, ToolUse
+from agents.specs.content import SpecContent, Team, ToolUse
 from agents.specs.templates import AgentTemplate, get_team_template
-from agents.sub_agents import Delegate
 from chats import services as chats
 from chats.models import Chat
 from events.rows import EmojiAvatar, ResponseMode, SpecOrigin
@@ -31,7 +30,7 @@ class NewTeam:
 @transaction.atomic
 def create_team_from_template(actor: Actor, workspace_id: UUID, *, template: str) -> NewTeam:
     """Create the agents of a template in the actor's language, and a chat with all of them. The members report to the lead, which
-    may give them tasks and answers every message of the chat.
+    plans tasks for them (`Team`) and answers every message of the chat.
 
     If a name is in use in the workspace, the new agent gets another one. Either all is created or nothing. Raises `NotFound`,
     `Forbidden`, `QuotaReached`, `Invalid` for an unknown template.
@@ -56,18 +55,13 @@ def create_team_from_template(actor: Actor, workspace_id: UUID, *, template: str
 
 
 def build_lead_content(lead: AgentTemplate, members: Sequence[Actor]) -> SpecContent:
-    """Return the spec of the agent that leads a team: it may give tasks to these agents."""
-    handles = [member.handle for member in members]
-    return SpecContent(
-        prompt=lead.prompt, tools=_build_tool_uses(lead, {Delegate.name: {"allowed_sub_agents": handles}})
-    )
+    """Return the spec of the agent that leads a team: it plans tasks for these agents."""
+    team = Team(members=tuple(member.handle for member in members), max_at_once=3)
+    return SpecContent(prompt=lead.prompt, tools=_build_tool_uses(lead), team=team)
 
 
-def _build_tool_uses(
-    template: AgentTemplate, configs: dict[str, dict[str, list[str]]] | None = None
-) -> tuple[ToolUse, ...]:
-    """Return the tools of a template. `configs`: the settings of those that have some."""
-    return tuple(ToolUse(tool=tool, custom_config=(configs or {}).get(tool, {})) for tool in template.available_tools)
+def _build_tool_uses(template: AgentTemplate) -> tuple[ToolUse, ...]:
+    return tuple(ToolUse(tool=tool) for tool in template.available_tools)
 
 
 def _store_agent(actor: Actor, workspace: Workspace, template: AgentTemplate, content: SpecContent) -> Actor:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,9 +26,9 @@ _SENTENCES = re.compile(r"\b(?:answer|reply)\b.{0,30}? in (?:at most )?(one|two|
 _NUMBERS = {"one": 1, "two": 2, "three": 3, "一": 1, "兩": 2, "两": 2, "二": 2, "三": 3}
 _CLOSING = re.compile(r"\bend\b[^.\n]{0,30}? with [\"“](.{1,80}?)[\"”]|以「(.{1,80}?)」[結结]尾", re.I)
 _REVISE = "revise_prompt"
-DELEGATE = "delegate"
+DELEGATE, PLAN_TASKS = "delegate", "plan_tasks"
 SUB_AGENT_LINE = re.compile(r"^- (?P<handle>[\w-]+): (?P<name>[^.\n]+)\.", re.M)
-"""A line of the description of `delegate` (`agents/sub_agents.py`)."""
+"""A line of the description of `delegate` (`agents/sub_agents.py`) and of `plan_tasks` (`boards/agent_tools.py`)."""
 _VERBS_BEFORE_AGENT = r"\b(?:use|call|run|ask|let|have|tell)\b|用|呼叫|調用|调用|請|请|讓|让|叫|交給|交给|問|问"
 _VERBS_BEFORE_TOOL = r"\b(?:use|call|run|ask)\b|用|呼叫|調用|调用"
 _TIME = re.compile(r"\btime (?:is it|in)\b|\bthe time\b|[幾几][點点]", re.I)
@@ -41,7 +41,8 @@ _ALWAYS = re.compile(r"^\W*(?:please\s+)?(?P<instruction>(?:always|never)\s+\w.*
 
 @dataclass(frozen=True)
 class DemoConversation:
-    """A question to the demo model. `results`: the calls that the model has made since the question, each with its result."""
+    """A question to the demo model. `results`: the calls that the model has made since the question, each with its result.
+    `earlier_results`: those of the tasks that this one follows (`boards/services/task_inputs.py`)."""
 
     prompt: str
     name: str
@@ -52,6 +53,7 @@ class DemoConversation:
     max_sentences: int | None
     closing: str
     is_sub_agent: bool = False
+    earlier_results: Sequence[Mapping[str, Any]] = ()
 
 
 def read_conversation(request: ModelRequest) -> DemoConversation:
@@ -64,6 +66,7 @@ def read_conversation(request: ModelRequest) -> DemoConversation:
     if "Messages of others begin with the name" in system:
         question = re.sub(r"^[^\n:：]{1,60}: ", "", question, count=1)
     question = re.sub(r"(?<!\S)@[\w-]+[:,，]?\s*", "", question).strip()
+    question, earlier_results = _split_task(question)
     recent = request.turns[last + 1 :]
     results = {turn.call_id: turn.text for turn in recent if turn.role == "tool"}
     instructions = f"{question}\n{prompt}"
@@ -78,7 +81,20 @@ def read_conversation(request: ModelRequest) -> DemoConversation:
         max_sentences=_NUMBERS[(number[1] or number[2]).lower()] if number else None,
         closing=(closing[1] or closing[2]) if closing else "",
         is_sub_agent=bool(identities and identities[-1]["is_sub_agent"]),
+        earlier_results=earlier_results,
     )
+
+
+def _split_task(message: str) -> tuple[str, list[dict[str, Any]]]:
+    """Return a task without its context, if that has results of earlier tasks, and these results: they are data, and no question
+    to the model (`TaskInput.build_message` in `runs/runtime/tasks.py`)."""
+    text, _, context = message.rpartition("\n\nContext:\n")
+    try:
+        results = json.loads(context)["results"] if text else []
+        found = [dict(result) for result in results]
+    except (TypeError, ValueError, KeyError):
+        return message, []
+    return (text, found) if found else (message, [])
 
 
 def _find_requested_language(text: str) -> str | None:
@@ -121,8 +137,13 @@ def find_requested_call(conversation: DemoConversation) -> Call | None:
         bullet = "- " if conversation.prompt.split("\n")[-1].startswith("- ") else ""
         prompt = f"{conversation.prompt}\n{bullet}{instruction}".strip("\n")
         return Call(tools[_REVISE], {"prompt": prompt, "reason": question[:200]})
-    if DELEGATE in tools and (call := _find_task(tools[DELEGATE], question)):
-        return call
+    if PLAN_TASKS in tools and (found_task := _find_task(tools[PLAN_TASKS], question)):
+        handle, task = found_task
+        arguments = {"reasoning": question[:200], "tasks": [{"agent": handle, "description": task}]}
+        return Call(tools[PLAN_TASKS], arguments)
+    if DELEGATE in tools and (found_task := _find_task(tools[DELEGATE], question)):
+        handle, task = found_task
+        return Call(tools[DELEGATE], {"name": handle, "task": task})
     for name, tool in tools.items():
         if found := re.search(
             rf"(?:{_VERBS_BEFORE_TOOL})\s*(?:the )?(?<!\w){re.escape(name)}(?!\w)(?P<rest>.*)", question, re.I | re.S
@@ -144,8 +165,8 @@ def _find_suitable_call(conversation: DemoConversation) -> Call | None:
     return None
 
 
-def _find_task(tool: ToolSchema, question: str) -> Call | None:
-    """Return the call that gives a sub-agent the task in the question, or null if the question names none."""
+def _find_task(tool: ToolSchema, question: str) -> tuple[str, str] | None:
+    """Return the handle of the agent that the question names, and its task, or null if it names none."""
     agents = [(line["handle"], line["name"]) for line in SUB_AGENT_LINE.finditer(tool.description)]
     for handle, name in agents:
         pattern = (
@@ -154,14 +175,14 @@ def _find_task(tool: ToolSchema, question: str) -> Call | None:
         )
         if found := re.search(pattern, question, re.I | re.S):
             task = re.sub(r"^\W*(?:(?:to|for|about|with|that)\b)?\s*", "", found["task"], flags=re.I).strip()
-            return Call(tool, {"name": handle, "task": task or question})
+            return handle, task or question
     # A question with JSON arguments is left to `find_call`, which parses them.
     if (
         agents
         and "{" not in question
-        and re.search(rf"(?:{_VERBS_BEFORE_TOOL})\s*(?:the )?{DELEGATE}(?!\w)", question, re.I)
+        and re.search(rf"(?:{_VERBS_BEFORE_TOOL})\s*(?:the )?{tool.name}(?!\w)", question, re.I)
     ):
-        return Call(tool, {"name": agents[0][0], "task": question})
+        return agents[0][0], question
     return None
 
 

@@ -11,13 +11,15 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any, Literal
 
-from llm.demo.rules import DELEGATE, SUB_AGENT_LINE, Call, DemoConversation, find_requested_call
+from llm.demo.rules import PLAN_TASKS, SUB_AGENT_LINE, Call, DemoConversation, find_requested_call
 
 Part = Literal["lead", "weather", "finance", "travel"]
 
 PLACE, FORECAST = "find_place", "get_forecast"
 RATES, BUDGET = "get_exchange_rates", "build_budget"
 GUIDES, FETCH = "search_guides", "web_fetch"
+
+MAX_DAYS = 14
 
 _NUMBER_WORDS = "one two three four five six seven eight nine ten"
 _NUMBERS = {word: at for at, word in enumerate(_NUMBER_WORDS.split(), 1)}
@@ -48,17 +50,24 @@ _COORDINATES = re.compile(r"latitude (-?[\d.]+), longitude (-?[\d.]+)")
 _DRY = re.compile(r"^Dry days [^:\n]*: (?P<days>.*)\.$", re.M)
 _SOURCE = re.compile(r"^Source: .*$", re.M)
 _FOUND_PAGE = re.compile(r"^\d+\. (?P<title>.+)\n   (?P<url>https?://\S+)$", re.M)
+_LINK = re.compile(r"\[(?P<title>[^\]\n]+)\]\((?P<url>https?://[^\s)]+)\)")
+_DAY_RUN = re.compile(r"(?P<first>\d{4}-\d\d-\d\d)(?: – (?P<last>\d{4}-\d\d-\d\d))?")
 _JAPAN = ("kyoto", "tokyo", "osaka", "nara", "sapporo", "kobe", "京都", "東京", "东京", "大阪", "奈良", "札幌", "神戶")
 
 _TEXTS = {
     "en": {
-        "weather_task": "Find {days} dry days in a row in {place}, as soon as possible. It is for this question: “{question}”",
-        "travel_task": "Look up what there is to do in {place}, with sources, for {days} days. It is for this question:"
-        " “{question}”",
-        "finance_task": "Add up what {days} days in {place} cost {people} people, and compare it with the limit. It is for this"
-        " question: “{question}”",
-        "lead": "I split this into {count} tasks. A real model would weigh the results; I only put them side by side.",
+        "weather_task": "Find {days} dry days in a row in {place}, as soon as possible.",
+        "travel_task": "Look up what there is to do in {place} in {days} days, with sources.",
+        "finance_task": "Add up what {days} days in {place} cost {people} people.",
+        "finance_limit": "Add up what {days} days in {place} cost {people} people, and say whether it is under {limit}.",
+        "days_task": "Plan each of the {days} days in {place}: on the dry days, with the pages that were found.",
+        "reasoning": "The demo model splits each trip in the same way: the weather, what there is to do and the costs do not depend"
+        " on each other; the plan of the days needs the first two.",
+        "lead": "Tasks of my plan: {count}. A real model would weigh the results; I only put them side by side.",
         "lead_missing": "**Missing:** {missing}. I invent nothing for it.",
+        "lead_skipped": "a task before it has brought no result",
+        "lead_cancelled": "it was not done any more",
+        "lead_cost": "The tasks have cost ${cost}.",
         "lead_end": "Nothing is booked.",
         "weather": "The driest days in a row in {place} are {days}.",
         "weather_wet": "I found no dry day in {place} in this forecast.",
@@ -70,17 +79,25 @@ _TEXTS = {
         "finance_error": "I could not add it up: {result}",
         "travel": "Pages about {place}, one for each day to begin with:",
         "travel_day": "- Day {number}: [{title}]({url})",
+        "travel_date": "- {date}: [{title}]({url})",
+        "travel_given": "Pages for each day, from the results that I was given:",
         "travel_read": "From the first page: “{text}”",
         "travel_unread": "I could not open the first page: {result}",
         "travel_failed": "I found nothing about {place} in the travel guide: {result} So I name no sights.",
         "rates": "I asked for the rates, and this is the answer: {result}",
     },
     "zh-hant": {
-        "weather_task": "找出在{place}最近連續 {days} 天不下雨的日子。問題是：「{question}」",
-        "travel_task": "查詢在{place} {days} 天可以做什麼，並附上出處。問題是：「{question}」",
-        "finance_task": "加總 {people} 個人在{place} {days} 天的費用，並和上限比較。問題是：「{question}」",
-        "lead": "我把這個問題拆成 {count} 項任務。真正的模型會衡量各項結果；我只把它們並列出來。",
+        "weather_task": "請找出在{place}最近連續 {days} 天不下雨的日子。",
+        "travel_task": "請查詢在{place} {days} 天可以做什麼，並附上出處。",
+        "finance_task": "請加總 {people} 個人在{place} {days} 天的費用。",
+        "finance_limit": "請加總 {people} 個人在{place} {days} 天的費用，並說明是否在 {limit} 以內。",
+        "days_task": "請安排在{place}的 {days} 天行程：選不下雨的日子，並採用前面找到的頁面。",
+        "reasoning": "示範模型用同一種方式拆分每次旅行：天氣、可以做什麼和費用互不相關；每天的行程需要前兩項的結果。",
+        "lead": "我的計畫有 {count} 項任務。真正的模型會衡量各項結果；我只把它們並列出來。",
         "lead_missing": "**缺少：**{missing}。我不會替它編造內容。",
+        "lead_skipped": "它需要的任務沒有結果",
+        "lead_cancelled": "已不再執行",
+        "lead_cost": "這些任務的費用是 ${cost}。",
         "lead_end": "沒有預訂任何東西。",
         "weather": "{place}連續最乾燥的日子是 {days}。",
         "weather_wet": "在這份預報裡，{place}沒有不下雨的日子。",
@@ -91,17 +108,25 @@ _TEXTS = {
         "finance_error": "我無法加總：{result}",
         "travel": "關於{place}的頁面，每天先看一頁：",
         "travel_day": "- 第 {number} 天：[{title}]({url})",
+        "travel_date": "- {date}：[{title}]({url})",
+        "travel_given": "依照我收到的結果，每天先看一頁：",
         "travel_read": "第一頁寫著：「{text}」",
         "travel_unread": "我打不開第一頁：{result}",
         "travel_failed": "我在旅遊指南中找不到{place}：{result} 所以我不說任何景點。",
         "rates": "我查詢了匯率，結果是：{result}",
     },
     "zh-hans": {
-        "weather_task": "找出在{place}最近连续 {days} 天不下雨的日子。问题是：“{question}”",
-        "travel_task": "查询在{place} {days} 天可以做什么，并附上出处。问题是：“{question}”",
-        "finance_task": "汇总 {people} 个人在{place} {days} 天的费用，并和上限比较。问题是：“{question}”",
-        "lead": "我把这个问题拆成 {count} 项任务。真正的模型会权衡各项结果；我只把它们并列出来。",
+        "weather_task": "请找出在{place}最近连续 {days} 天不下雨的日子。",
+        "travel_task": "请查询在{place} {days} 天可以做什么，并附上出处。",
+        "finance_task": "请汇总 {people} 个人在{place} {days} 天的费用。",
+        "finance_limit": "请汇总 {people} 个人在{place} {days} 天的费用，并说明是否在 {limit} 以内。",
+        "days_task": "请安排在{place}的 {days} 天行程：选不下雨的日子，并采用前面找到的页面。",
+        "reasoning": "示范模型用同一种方式拆分每次旅行：天气、可以做什么和费用互不相关；每天的行程需要前两项的结果。",
+        "lead": "我的计划有 {count} 项任务。真正的模型会权衡各项结果；我只把它们并列出来。",
         "lead_missing": "**缺少：**{missing}。我不会替它编造内容。",
+        "lead_skipped": "它需要的任务没有结果",
+        "lead_cancelled": "已不再执行",
+        "lead_cost": "这些任务的费用是 ${cost}。",
         "lead_end": "没有预订任何东西。",
         "weather": "{place}连续最干燥的日子是 {days}。",
         "weather_wet": "在这份预报里，{place}没有不下雨的日子。",
@@ -112,6 +137,8 @@ _TEXTS = {
         "finance_error": "我无法汇总：{result}",
         "travel": "关于{place}的页面，每天先看一页：",
         "travel_day": "- 第 {number} 天：[{title}]({url})",
+        "travel_date": "- {date}：[{title}]({url})",
+        "travel_given": "按照我收到的结果，每天先看一页：",
         "travel_read": "第一页写着：“{text}”",
         "travel_unread": "我打不开第一页：{result}",
         "travel_failed": "我在旅游指南中找不到{place}：{result} 所以我不说任何景点。",
@@ -148,7 +175,7 @@ def read_trip(question: str, language: str) -> Trip | None:
     currency = _CURRENCY.search(question)
     return Trip(
         place=place,
-        days=min(_read_number(_DAYS, question, 4), 14),
+        days=min(_read_number(_DAYS, question, 4), MAX_DAYS),
         people=_read_number(_PEOPLE, question, 1),
         limit=int((limit["n"] or limit["zh"]).replace(",", "")[:10]) or None if limit else None,
         currency=currency[0] if currency else ("CNY" if language == "zh-hans" else "TWD"),
@@ -171,23 +198,18 @@ def get_part(conversation: DemoConversation) -> Part | None:
         return "finance"
     if GUIDES in tools:
         return "travel"
-    return "lead" if DELEGATE in tools and _find_members(conversation) else None
+    return "lead" if PLAN_TASKS in tools else None
 
 
 def _find_members(conversation: DemoConversation) -> dict[str, str]:
     """Return the handles of the specialists that the lead may give tasks to, by their parts. A handle may end in a number."""
-    handles = list(_find_names(conversation))
+    description = next((tool.description for tool in conversation.tools if tool.name == PLAN_TASKS), "")
+    handles = [line["handle"] for line in SUB_AGENT_LINE.finditer(description)]
     members = {}
     for part in ("weather", "travel", "finance"):
         if handle := next((handle for handle in handles if re.fullmatch(rf"{part}(?:-\d+)?", handle)), None):
             members[part] = handle
     return members
-
-
-def _find_names(conversation: DemoConversation) -> dict[str, str]:
-    """Return the names of the agents that the lead may give tasks to, by their handles."""
-    description = next((tool.description for tool in conversation.tools if tool.name == DELEGATE), "")
-    return {line["handle"]: line["name"] for line in SUB_AGENT_LINE.finditer(description)}
 
 
 def find_specialist_calls(conversation: DemoConversation) -> list[Call]:
@@ -209,13 +231,13 @@ def find_specialist_calls(conversation: DemoConversation) -> list[Call]:
             return [_build_budget_call(conversation, trip, _get_local_currency(trip))]
         case "finance" if not names:
             return _find_rate_calls(conversation)
-        case "travel" if trip and not names:
+        case "travel" if trip and not names and not _list_given_pages(conversation):
             language = "en" if conversation.language == "en" else "zh"
             return [_build_call(conversation, GUIDES, query=trip.place, language=language)]
         case "travel" if names == [GUIDES] and (page := _FOUND_PAGE.search(result)) and _has_tool(conversation, FETCH):
             return [_build_call(conversation, FETCH, url=page["url"])]
         case "lead" if trip and not names and _TRIP.search(conversation.question):
-            return _build_tasks(conversation, trip)
+            return _build_plan(conversation, trip)
     return []
 
 
@@ -262,16 +284,29 @@ def _find_rate_calls(conversation: DemoConversation) -> list[Call]:
     return [_build_call(conversation, RATES, **arguments)]
 
 
-def _build_tasks(conversation: DemoConversation, trip: Trip) -> list[Call]:
-    """Return a task for each member of the team: the same question, from what each of them knows."""
-    facts: Mapping[str, Any] = {"place": trip.place, "days": trip.days, "people": trip.people}
-    if trip.limit:
-        facts = {**facts, "limit": trip.limit, "currency": trip.currency}
+def _build_plan(conversation: DemoConversation, trip: Trip) -> list[Call]:
+    """Return the call that plans a trip: a task for each member of the team, and a second one for Travel, which plans the days
+    with the results of Weather and its own."""
+    texts, members = _TEXTS[conversation.language], _find_members(conversation)
+    facts: dict[str, Any] = {"place": trip.place, "days": trip.days, "people": trip.people}
+    limit = f"{trip.limit:,}{f' {trip.currency}' if trip.is_currency_named else ''}" if trip.limit else ""
     tasks = []
-    for part, handle in _find_members(conversation).items():
-        text = _TEXTS[conversation.language][f"{part}_task"].format(**facts, question=conversation.question[:1000])
-        tasks.append(_build_call(conversation, DELEGATE, name=handle, task=text))
-    return tasks
+    for part, handle in members.items():
+        key = "finance_limit" if part == "finance" and limit else f"{part}_task"
+        names = ("people", "days") if part == "finance" else ("place", "days")
+        parameters = {name: facts[name] for name in names} | ({"limit": limit} if key == "finance_limit" else {})
+        tasks.append(
+            {"agent": handle, "description": texts[key].format(**facts, limit=limit), "parameters": parameters}
+        )
+    if {"weather", "travel"} <= members.keys():
+        # `_find_members` returns Weather first, then Travel.
+        description, parameters = texts["days_task"].format(**facts), {"days": trip.days}
+        tasks.append(
+            {"agent": members["travel"], "description": description, "parameters": parameters, "after": [1, 2]}
+        )
+    if not tasks:
+        return []
+    return [_build_call(conversation, PLAN_TASKS, reasoning=texts["reasoning"], tasks=tasks, requires_aggregation=True)]
 
 
 def build_specialist_answer(conversation: DemoConversation) -> str:
@@ -287,8 +322,10 @@ def build_specialist_answer(conversation: DemoConversation) -> str:
         return texts["rates"].format(result=conversation.results[-1][1])
     if part == "travel" and trip and names[:1] == [GUIDES]:
         return _describe_pages(texts, trip, [result for _, result in conversation.results])
-    if part == "lead" and trip and len(names) > 1 and set(names) == {DELEGATE}:
-        return _describe_tasks(texts, conversation)
+    if part == "travel" and trip and not names and (pages := _list_given_pages(conversation)):
+        return _describe_days(texts, trip, conversation, pages)
+    if PLAN_TASKS in names:
+        return _describe_results(texts, conversation, is_trip=trip is not None)
     return ""
 
 
@@ -353,21 +390,60 @@ def _read_page(result: str) -> str:
     return " ".join(found["text"].split())[:240] if found else ""
 
 
-def _describe_tasks(texts: Mapping[str, str], conversation: DemoConversation) -> str:
-    """Return the results of the tasks side by side, and what is missing."""
-    names = _find_names(conversation)
-    parts, missing = [texts["lead"].format(count=len(conversation.results))], []
-    for call, result in conversation.results:
-        try:
-            handle, outcome = str(json.loads(call.arguments)["name"]), dict(json.loads(result))
-        except (TypeError, ValueError, KeyError):
-            handle, outcome = DELEGATE, {"error": result}
-        name = names.get(handle, handle)
-        if outcome.get("ok"):
-            parts.append(f"**{name}:** {outcome.get('summary', '')}")
+def _list_given_pages(conversation: DemoConversation) -> list[tuple[str, str]]:
+    """Return the titles and addresses of the pages that the results before this task name, each once."""
+    return list(dict.fromkeys(_LINK.findall(_join_given_texts(conversation))))
+
+
+def _join_given_texts(conversation: DemoConversation) -> str:
+    return "\n".join(str(result.get("text", "")) for result in conversation.earlier_results)
+
+
+def _describe_days(
+    texts: Mapping[str, str], trip: Trip, conversation: DemoConversation, pages: Sequence[tuple[str, str]]
+) -> str:
+    """Return a page for each day. The days have dates, if the results before this task name the dry ones."""
+    days = _list_given_days(conversation)
+    lines = [texts["travel_given"]]
+    for number, (title, url) in enumerate(pages[: trip.days], 1):
+        if number <= len(days):
+            lines.append(texts["travel_date"].format(date=days[number - 1], title=title, url=url))
         else:
-            missing.append(f"{name} ({str(outcome.get('error', '')).strip().rstrip('.。')})")
+            lines.append(texts["travel_day"].format(number=number, title=title, url=url))
+    return "\n".join(lines)
+
+
+def _list_given_days(conversation: DemoConversation) -> list[date]:
+    """Return the first days, at most `MAX_DAYS`, that the results before this task name; empty if they name none."""
+    found = _DAY_RUN.search(_join_given_texts(conversation))
+    if found is None:
+        return []
+    try:
+        first, last = (date.fromisoformat(found[name] or found["first"]) for name in ("first", "last"))
+    except ValueError:
+        return []
+    return [first + timedelta(days=at) for at in range(min((last - first).days + 1, MAX_DAYS))]
+
+
+def _describe_results(texts: Mapping[str, str], conversation: DemoConversation, *, is_trip: bool) -> str:
+    """Return the results of a plan side by side, what is missing and what it has cost; empty if there was no plan."""
+    try:
+        outcome = dict(json.loads(conversation.results[-1][1]))
+        done, missing = [*outcome["results"]], [*outcome["missing"]]
+    except (TypeError, ValueError, KeyError):
+        return ""
+    parts = [texts["lead"].format(count=len(done) + len(missing))]
+    parts += [f"**{result['task']}. {result['agent']}:** {result['text']}" for result in done]
     if missing:
-        separator = ", " if conversation.language == "en" else "、"
-        parts.append(texts["lead_missing"].format(missing=separator.join(missing)))
-    return "\n\n".join([*parts, texts["lead_end"]])
+        reasons = [texts.get(f"lead_{result['state']}", str(result["reason"]).strip()) for result in missing]
+        named = [
+            f"{result['task']}. {result['agent']} ({reason.rstrip('.。')})"
+            for result, reason in zip(missing, reasons, strict=True)
+        ]
+        parts.append(
+            texts["lead_missing"].format(missing=(", " if conversation.language == "en" else "、").join(named))
+        )
+    end = [texts["lead_cost"].format(cost=f"{float(outcome.get('cost_in_dollars', 0)):.2f}")]
+    if is_trip:
+        end.append(texts["lead_end"])
+    return "\n\n".join([*parts, " ".join(end) if conversation.language == "en" else "".join(end)])

@@ -9,7 +9,7 @@ from agents.services import team_templates as teams
 from agents.services.allowed_tools import ConfiguredTool, get_run_tools
 from agents.specs.content import SpecContent
 from agents.specs.templates import AGENT_TEMPLATES, LANGUAGES, TEAM_TEMPLATES, get_team_template
-from agents.sub_agents import Delegate
+from boards.agent_tools import PlanTasks
 from chats.models import Chat, Message
 from common.errors import Forbidden, Invalid, NotFound, QuotaReached
 from runs.models import Run
@@ -40,7 +40,7 @@ def get_content(agent: Actor) -> SpecContent:
 
 
 def list_run_tools(team: Team, agent: Actor) -> dict[str, ConfiguredTool]:
-    return get_run_tools(agent, agent.current_spec, get_content(agent), team.workspace.id)
+    return get_run_tools(agent, agent.current_spec, get_content(agent), team.workspace.id, with_team=True)
 
 
 def count_everything() -> tuple[int, int, int, int]:
@@ -69,12 +69,15 @@ def test_one_call_makes_a_lead_four_specialists_and_a_chat_in_which_the_lead_gre
     assert not Run.objects.exists()
 
 
-def test_the_lead_may_give_tasks_to_its_members(team):
+def test_the_lead_is_a_supervisor_that_plans_for_its_members(team):
     new = create(team)
-    delegate = list_run_tools(team, new.lead)[Delegate.name].tool
-    assert isinstance(delegate, Delegate)
-    assert [agent.id for agent in delegate.sub_agents] == [member.id for member in new.members]
-    assert "- weather: Weather. Finds out the weather at a place" in delegate.description
+    plan = list_run_tools(team, new.lead)[PlanTasks.name].tool
+    assert isinstance(plan, PlanTasks)
+    assert list(plan.members) == new.members
+    assert "- weather: Weather. Finds out the weather at a place" in plan.description
+    content = get_content(new.lead)
+    assert (content.team.members, content.team.max_at_once) == (tuple(SPECIALISTS), 3)
+    assert "delegate" not in content.tool_names
 
 
 def test_names_and_handles_that_are_in_use_get_a_number_and_the_second_team_has_its_own_members(team):
@@ -89,9 +92,9 @@ def test_names_and_handles_that_are_in_use_get_a_number_and_the_second_team_has_
         ("Travel 2", "travel-2"),
         ("General 2", "general-2"),
     ]
-    delegate = list_run_tools(team, second.lead)[Delegate.name].tool
-    assert isinstance(delegate, Delegate)
-    assert list(delegate.sub_agents) == second.members
+    plan = list_run_tools(team, second.lead)[PlanTasks.name].tool
+    assert isinstance(plan, PlanTasks)
+    assert list(plan.members) == second.members
 
 
 def test_a_team_has_the_language_of_its_creator(team):
@@ -167,3 +170,4 @@ def test_every_text_of_a_template_of_a_team_fits_its_column(language):
             assert 1 <= len(agent.name) <= 78  # a number may be added
             assert 1 <= len(agent.role) <= 80
             assert agent.greeting.format(name=agent.name)
+        assert PlanTasks.name in template.lead.prompt

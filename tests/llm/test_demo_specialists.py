@@ -6,12 +6,17 @@ from uuid import uuid4
 
 import pytest
 
+from actors.models import Actor
+from agents.specs.content import Team
 from agents.specs.templates import AGENT_TEMPLATES, TRAVEL_LEAD
-from agents.sub_agents import Delegate
+from boards.agent_tools import PlanTasks
+from boards.services.task_inputs import DATA_NOTE
 from context.transcript import ChatContext, Participant, build_system_text, build_task_text
 from llm.demo.model import DemoModel
+from llm.demo.rules import detect_language
 from llm.demo.specialists import Trip, read_trip
 from llm.messages import Answer, ModelRequest, ToolCall, ToolSchema, Turn
+from tools.interface import Tool
 from tools.registry import registry
 
 KYOTO = "Four days in Kyoto for six people under 120,000, dry weather if possible."
@@ -33,6 +38,21 @@ PAGES = """--- results 1 ---
 PAGE = "--- page 1 ---\n[Kyoto](https://en.wikivoyage.org/wiki/Kyoto)\nKyoto was the capital.\n--- end of page 1 ---"
 BUDGET = "| item | price |\n|---|---:|\n| Flights | 43,500 JPY |\nTotal: 115,526.74 TWD.\nLimit: 120,000 TWD; 4,473.26 are left."
 UNREACHABLE = "The {} cannot be reached from this installation."
+HANDLES = ("browser", "weather-2", "finance", "travel", "general")
+PLAN_TASKS = PlanTasks(Team(), [Actor(handle=handle, name=handle.removesuffix("-2").title()) for handle in HANDLES])
+
+
+def describe_results(*tasks: dict, cost: float = 0.0) -> str:
+    """Return the result of `plan_tasks`: those of these tasks have a text, or a state and a reason."""
+    numbered = [{"task": number, "description": "Do it.", **task} for number, task in enumerate(tasks, 1)]
+    return json.dumps(
+        {
+            "note": DATA_NOTE,
+            "results": [task for task in numbered if "text" in task],
+            "missing": [task for task in numbered if "text" not in task],
+            "cost_in_dollars": cost,
+        }
+    )
 
 
 class Conversation:
@@ -47,20 +67,13 @@ class Conversation:
             if is_sub_agent
             else build_system_text(chosen.prompt, agent, ChatContext("", "", [], {}), {})
         )
-        self.tools = [self._build_schema(name) for name in chosen.available_tools]
+        tools = [registry[name] for name in chosen.available_tools]
+        self.by_name: dict[str, Tool] = {
+            tool.name: tool for tool in [*tools, *[PLAN_TASKS][: template == "travel-lead"]]
+        }
+        self.tools = [ToolSchema(tool.name, tool.description, tool.build_schema()) for tool in self.by_name.values()]
         self.turns = [Turn("system", system), Turn("user", question)]
         self.calls: list[tuple[str, dict]] = []
-
-    def _build_schema(self, name: str) -> ToolSchema:
-        tool = registry[name]
-        description = tool.description
-        if name == Delegate.name:
-            members = "".join(
-                f"\n- {handle}: {handle.removesuffix('-2').title()}. Works."
-                for handle in ("browser", "weather-2", "finance", "travel", "general")
-            )
-            description = f"{description}\nThe agents are:{members}"
-        return ToolSchema(name, description, tool.build_schema())
 
     async def answer(self, results: Mapping[str, list[str]]) -> str:
         """Return the answer of the model, after all calls that it makes."""
@@ -76,7 +89,8 @@ class Conversation:
             self.turns.append(Turn("assistant", "", calls=tuple(calls)))
             for call in calls:
                 # The arguments are valid for the real tool.
-                registry[call.name].parse_arguments(call.arguments)
+                tool = self.by_name[call.name]
+                assert isinstance(tool.parse_arguments(call.arguments), tool.Args)
                 self.calls.append((call.name, json.loads(call.arguments)))
                 self.turns.append(Turn("tool", left[call.name].pop(0), call_id=call.id))
         raise AssertionError("It calls tools without end.")
@@ -182,21 +196,72 @@ async def test_travel_says_what_it_could_not_find(results, sentence):
     assert sentence in await Conversation("travel", KYOTO).answer(results)
 
 
-async def test_the_lead_gives_three_tasks_at_once_and_says_what_is_missing():
+async def test_the_lead_plans_three_tasks_and_one_that_follows_two_and_says_what_is_missing():
     lead = Conversation("travel-lead", KYOTO, is_sub_agent=False)
-    results = [
-        {"ok": True, "messageId": None, "summary": f"{LABEL} Weather. Go on the first."},
-        {"ok": True, "messageId": None, "summary": f"{LABEL} Travel. See [Kyoto](https://x.example)."},
-        {"ok": False, "summary": "", "error": "It did not answer."},
-    ]
-    text = await lead.answer({"delegate": [json.dumps(result) for result in results]})
-    assert [arguments["name"] for _, arguments in lead.calls] == ["weather-2", "travel", "finance"]
-    assert all(KYOTO in arguments["task"] for _, arguments in lead.calls)
-    assert text == (
-        f"{LABEL} Travel lead. I split this into 3 tasks. A real model would weigh the results; I only put them side by side."
-        "\n\n**Weather:** Go on the first.\n\n**Travel:** See [Kyoto](https://x.example)."
-        "\n\n**Missing:** Finance (It did not answer). I invent nothing for it.\n\nNothing is booked."
+    result = describe_results(
+        {"agent": "Weather", "text": f"{LABEL} Weather. Go on the first."},
+        {"agent": "Travel", "text": f"{LABEL} Travel. See [Kyoto](https://x.example)."},
+        {"agent": "Finance", "state": "failed", "reason": "It did not answer."},
+        {"agent": "Travel", "state": "skipped", "reason": "join"},
+        cost=0.25,
     )
+    text = await lead.answer({PLAN_TASKS.name: [result]})
+    [(_, plan)] = lead.calls
+    assert plan["reasoning"].startswith("The demo model splits each trip in the same way")
+    assert plan["requires_aggregation"] is True
+    assert [(task["agent"], task["parameters"], task.get("after", [])) for task in plan["tasks"]] == [
+        ("weather-2", {"place": "Kyoto", "days": 4}, []),
+        ("travel", {"place": "Kyoto", "days": 4}, []),
+        ("finance", {"people": 6, "days": 4, "limit": "120,000"}, []),
+        ("travel", {"days": 4}, [1, 2]),
+    ]
+    assert text == (
+        f"{LABEL} Travel lead. Tasks of my plan: 4. A real model would weigh the results; I only put them side by side."
+        "\n\n**1. Weather:** Go on the first.\n\n**2. Travel:** See [Kyoto](https://x.example)."
+        "\n\n**Missing:** 3. Finance (It did not answer), 4. Travel (a task before it has brought no result)."
+        " I invent nothing for it.\n\nThe tasks have cost $0.25. Nothing is booked."
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "language"), [(KYOTO, "en"), (KYOTO_ZH, "zh-hant"), ("六个人去京都四天，总价 120,000 以内", "zh-hans")]
+)
+async def test_the_tasks_of_a_plan_say_what_the_question_says(question, language):
+    """Each specialist reads only its task, and answers in its language."""
+    lead = Conversation("travel-lead", question, is_sub_agent=False, language=language)
+    await lead.answer({PLAN_TASKS.name: [describe_results({"agent": "Weather", "text": "Dry."})]})
+    [(_, plan)] = lead.calls
+    weather, travel, finance, days = (task["description"] for task in plan["tasks"])
+    asked = read_trip(question, language)
+    assert asked is not None
+    assert read_trip(finance, language) == asked
+    for description in (weather, travel, days):
+        trip = read_trip(description, language)
+        assert trip is not None
+        assert (trip.place, trip.days) == (asked.place, 4)
+        assert detect_language(description) == language
+
+
+@pytest.mark.parametrize(
+    ("weather", "days"),
+    [
+        ("They are 2026-12-03 – 2026-12-05.", ["2026-12-03:", "2026-12-04:", "2026-12-05:", "Day 4:"]),
+        ("Only 2026-12-03.", ["2026-12-03:", "Day 2:", "Day 3:", "Day 4:"]),
+        ("On 2026-99-99 – 2026-12-05.", ["Day 1:", "Day 2:", "Day 3:", "Day 4:"]),
+        ("I know none.", ["Day 1:", "Day 2:", "Day 3:", "Day 4:"]),
+    ],
+)
+async def test_travel_plans_the_days_from_the_results_that_it_was_given(weather, days):
+    links = "".join(f"\n- Day {number}: [Page {number}](https://x.example/{number})" for number in range(1, 6))
+    results = [
+        {"task": 1, "agent": "Weather", "text": weather},
+        {"task": 2, "agent": "Travel", "text": f"Call web_fetch for these pages:{links}"},
+    ]
+    context = json.dumps({"parameters": {"days": 4}, "note": DATA_NOTE, "results": results})
+    travel = Conversation("travel", f"Plan each of the 4 days in Kyoto.\n\nContext:\n{context}")
+    text = await travel.answer({})
+    lines = [f"- {day} [Page {number}](https://x.example/{number})" for number, day in enumerate(days, 1)]
+    assert text == f"{LABEL} Travel. Pages for each day, from the results that I was given:\n" + "\n".join(lines)
 
 
 @pytest.mark.parametrize("question", ["Hi", "Thank you!", "What do you think of the plan?"])
@@ -217,7 +282,7 @@ async def test_the_lead_answers_by_itself_what_is_no_trip(question):
 )
 async def test_every_part_is_played_in_the_language_of_the_question_and_labelled(template, question, language, label):
     conversation = Conversation(template, question, language=language)
-    failed = dict.fromkeys(registry, ["It cannot be reached."] * 3)
+    failed = dict.fromkeys([*registry, PLAN_TASKS.name], ["It cannot be reached."] * 3)
     assert label in await conversation.answer(failed)
     if template != "general":
         assert conversation.calls
@@ -228,5 +293,15 @@ async def test_a_tool_or_an_agent_that_the_question_names_comes_first():
     await travel.answer({"current_time": ["noon"]})
     assert [name for name, _ in travel.calls] == ["current_time"]
     lead = Conversation("travel-lead", "Ask Browser what to do in Kyoto for four days", is_sub_agent=False)
-    await lead.answer({"delegate": [json.dumps({"ok": True, "summary": "Done."})]})
-    assert [arguments["name"] for _, arguments in lead.calls] == ["browser"]
+    failed = describe_results({"agent": "Browser", "state": "failed", "reason": "It did not answer."})
+    text = await lead.answer({PLAN_TASKS.name: [failed]})
+    [(_, plan)] = lead.calls
+    assert plan["tasks"] == [{"agent": "browser", "description": "what to do in Kyoto for four days"}]
+    assert "**Missing:** 1. Browser (It did not answer)." in text
+
+
+async def test_the_lead_says_that_its_plan_was_refused():
+    text = await Conversation("travel-lead", KYOTO, is_sub_agent=False).answer(
+        {PLAN_TASKS.name: ["The plan was not valid."]}
+    )
+    assert text == "I called plan_tasks, and this is what it says: The plan was not valid."

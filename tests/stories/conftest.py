@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 from tests.browser import chromium
+from tests.public_services import PublicServices, run_public_services
 from tests.scripted_model import ScriptedModel
 from tests.stack import Stack
 from tests.stories.screens import Person
@@ -26,8 +27,16 @@ def receiver() -> Iterator[Receiver]:
 
 
 @pytest.fixture(scope="session")
-def stack(model: ScriptedModel, receiver: Receiver) -> Iterator[Stack]:
-    with Stack(is_migrated=True, ATELIER_ALLOW_PRIVATE_HOSTS=f"{model.host},{receiver.host}") as stack:
+def public_services() -> Iterator[PublicServices]:
+    with run_public_services() as services:
+        yield services
+
+
+@pytest.fixture(scope="session")
+def stack(model: ScriptedModel, receiver: Receiver, public_services: PublicServices) -> Iterator[Stack]:
+    hosts = ",".join((model.host, receiver.host, public_services.host))
+    variables = public_services.environment | {"ATELIER_ALLOW_PRIVATE_HOSTS": hosts}
+    with Stack(is_migrated=True, **variables) as stack:
         yield stack
 
 
