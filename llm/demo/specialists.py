@@ -290,7 +290,7 @@ def _build_plan(conversation: DemoConversation, trip: Trip) -> list[Call]:
     texts, members = _TEXTS[conversation.language], _find_members(conversation)
     facts: dict[str, Any] = {"place": trip.place, "days": trip.days, "people": trip.people}
     limit = f"{trip.limit:,}{f' {trip.currency}' if trip.is_currency_named else ''}" if trip.limit else ""
-    tasks = []
+    tasks: list[dict[str, Any]] = []
     for part, handle in members.items():
         key = "finance_limit" if part == "finance" and limit else f"{part}_task"
         names = ("people", "days") if part == "finance" else ("place", "days")

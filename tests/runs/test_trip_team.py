@@ -113,7 +113,7 @@ def test_the_answer_says_what_is_missing_and_why(environment, services, trip, go
     board = Board.objects.get(chat=trip.chat)
     assert (board.state, [state for _, state, _ in list_tasks(board)]) == ("completed", states)
     [result] = TaskResult.objects.filter(task__board=board, success=False).order_by("-pk")[:1]
-    assert f"**Missing:** {missing.format(reason=result.error.rstrip('.'))}. I invent nothing for it." in text
+    assert f"**Missing:** {missing.format(reason=(result.error or '').rstrip('.'))}. I invent nothing for it." in text
     assert f"**{gone}" not in text
 
 

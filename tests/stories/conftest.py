@@ -1,6 +1,7 @@
 """One installation for all stories; each story has its own people and workspace."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
@@ -35,7 +36,7 @@ def public_services() -> Iterator[PublicServices]:
 @pytest.fixture(scope="session")
 def stack(model: ScriptedModel, receiver: Receiver, public_services: PublicServices) -> Iterator[Stack]:
     hosts = ",".join((model.host, receiver.host, public_services.host))
-    variables = public_services.environment | {"ATELIER_ALLOW_PRIVATE_HOSTS": hosts}
+    variables: dict[str, Any] = public_services.environment | {"ATELIER_ALLOW_PRIVATE_HOSTS": hosts}
     with Stack(is_migrated=True, **variables) as stack:
         yield stack
 
