@@ -2293,6 +2293,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/team-templates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["list_team_templates"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/tool-servers/{server_id}": {
         parameters: {
             query?: never;
@@ -2902,6 +2918,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/workspaces/{workspace_id}/teams": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["create_team"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workspaces/{workspace_id}/tool-jobs/{job_id}": {
         parameters: {
             query?: never;
@@ -3111,7 +3143,7 @@ export interface components {
             description: string;
             greeting: string;
             /** @enum {string} */
-            key: "scribe" | "translator" | "reviewer" | "research_lead" | "blank";
+            key: "scribe" | "translator" | "reviewer" | "research_lead" | "weather" | "finance" | "travel" | "general" | "blank";
             name: string;
             prompt: string;
             tools: string[];
@@ -5195,7 +5227,7 @@ export interface components {
              * @default blank
              * @enum {string}
              */
-            template?: "scribe" | "translator" | "reviewer" | "research_lead" | "blank";
+            template?: "scribe" | "translator" | "reviewer" | "research_lead" | "weather" | "finance" | "travel" | "general" | "blank";
             /** @default null */
             tools?: string[] | null;
         };
@@ -5357,6 +5389,17 @@ export interface components {
             id: string;
             /** @default  */
             note?: string;
+        };
+        NewTeamBodyRequest: {
+            /** @enum {string} */
+            template: "trip";
+        };
+        /** @description The agents of a new team, and the chat in which its lead has greeted the reader. */
+        NewTeamRow: {
+            /** Format: uuid */
+            chat_id: string;
+            lead: components["schemas"]["AgentRow"];
+            members: components["schemas"]["AgentRow"][];
         };
         /** @description A new token. `text` is the secret for the `Authorization` header; it is not returned again. */
         NewTokenRow: {
@@ -5698,6 +5741,11 @@ export interface components {
             /** @default null */
             next: string | null;
             results: components["schemas"]["TaskResultDetailRow"][];
+        };
+        PageOfTeamTemplateRow: {
+            /** @default null */
+            next: string | null;
+            results: components["schemas"]["TeamTemplateRow"][];
         };
         PageOfToolRow: {
             /** @default null */
@@ -7083,9 +7131,11 @@ export interface components {
          * @description The agents to which this one gives the tasks of a plan, which is a board in the chat (`boards/agent_tools.py`). Without
          *     members it makes no plans.
          *
-         *     `max_tasks`: tasks of a plan; `max_at_once`: how many of them are done at the same time. `limit_dollars`: what a board may cost;
-         *     null: as much as the budgets allow. `ask_above_dollars`: a board whose estimate is higher waits for a person before it starts;
-         *     null: none waits. `aggregation`: how the results become the answer, for the model.
+         *     `members`: the handles of agents of the workspace and of those that come with the release, and the names of public agents as
+         *     tools (`agent_<id>`), because another publisher may get the handle of one that was taken down. `max_tasks`: tasks of a plan;
+         *     `max_at_once`: how many of them are done at the same time. `limit_dollars`: what a board may cost; null: as much as the budgets
+         *     allow. `ask_above_dollars`: a board whose estimate is higher waits for a person before it starts; null: none waits.
+         *     `aggregation`: how the results become the answer, for the model.
          */
         Team: {
             /** @default  */
@@ -7101,13 +7151,21 @@ export interface components {
             /** @default [] */
             members: string[];
         };
+        /** @description An agent of a team that is not created yet. */
+        TeamMemberRow: {
+            avatar: components["schemas"]["EmojiAvatar"] | components["schemas"]["LetterAvatar"];
+            name: string;
+            role: string;
+        };
         /**
          * @description The agents to which this one gives the tasks of a plan, which is a board in the chat (`boards/agent_tools.py`). Without
          *     members it makes no plans.
          *
-         *     `max_tasks`: tasks of a plan; `max_at_once`: how many of them are done at the same time. `limit_dollars`: what a board may cost;
-         *     null: as much as the budgets allow. `ask_above_dollars`: a board whose estimate is higher waits for a person before it starts;
-         *     null: none waits. `aggregation`: how the results become the answer, for the model.
+         *     `members`: the handles of agents of the workspace and of those that come with the release, and the names of public agents as
+         *     tools (`agent_<id>`), because another publisher may get the handle of one that was taken down. `max_tasks`: tasks of a plan;
+         *     `max_at_once`: how many of them are done at the same time. `limit_dollars`: what a board may cost; null: as much as the budgets
+         *     allow. `ask_above_dollars`: a board whose estimate is higher waits for a person before it starts; null: none waits.
+         *     `aggregation`: how the results become the answer, for the model.
          */
         TeamRequest: {
             /** @default  */
@@ -7122,6 +7180,14 @@ export interface components {
             max_tasks?: number;
             /** @default [] */
             members?: string[];
+        };
+        TeamTemplateRow: {
+            description: string;
+            /** @enum {string} */
+            key: "trip";
+            lead: components["schemas"]["TeamMemberRow"];
+            members: components["schemas"]["TeamMemberRow"][];
+            name: string;
         };
         TextMessageRow: {
             author_id: string | null;
@@ -13275,6 +13341,33 @@ export interface operations {
             503: components["responses"]["Error503"];
         };
     };
+    list_team_templates: {
+        parameters: {
+            query?: {
+                language?: "en" | "zh-hant" | "zh-hans";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageOfTeamTemplateRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
     delete_tool_server: {
         parameters: {
             query?: never;
@@ -14961,6 +15054,40 @@ export interface operations {
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    create_team: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewTeamBodyRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewTeamRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
             429: components["responses"]["Error429"];
             503: components["responses"]["Error503"];
         };

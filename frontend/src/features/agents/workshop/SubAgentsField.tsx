@@ -72,7 +72,11 @@ function OtherAgent(props: OptionProps) {
   const { handle } = props
   const { data, isError } = usePublicAgent(handle, 60_000)
   if (isError && !props.isChosen) return null
-  const note = data?.is_shipped ? t('subAgents.readyMade') : isError ? t('subAgents.notFound') : `@${data?.actor.handle ?? handle}`
+  const note = data?.is_shipped
+    ? t('subAgents.readyMade')
+    : isError
+      ? t('subAgents.notFound')
+      : `@${data?.actor.handle ?? handle}`
   return (
     <Option
       {...props}
