@@ -77,6 +77,7 @@ def test_every_limit_of_the_product_is_shared_or_has_a_reason() -> None:
         "pages",
         "pages that are fetched",
         "renewals",
+        "requests to public services",
         "tools",
     ]
 
