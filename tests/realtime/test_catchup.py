@@ -75,9 +75,9 @@ def test_catching_up_costs_the_same_for_a_small_and_a_large_chat(team, django_as
             a_run(team)
         draft = drafts.claim_draft(actor=team.bob, chat_id=team.chat.id, agent_id=team.robin.id)
         drafts.apply_draft(actor=team.bob, chat_id=team.chat.id, agent_id=team.robin.id, revision=draft.revision)
-        with django_assert_num_queries(6):
+        with django_assert_num_queries(8):
             catch_up(team.chat.id, None)
-        with django_assert_num_queries(6):
+        with django_assert_num_queries(8):
             catch_up(team.chat.id, 3)
 
 
