@@ -5,13 +5,16 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.db import connection, transaction
 
+from agents.services.shipped import find_shipped_sub_agent, get_shipped_agent
 from boards import services
 from boards.models import Board, BoardTask, TaskEdge, TaskResult
 from boards.permissions import BoardVerb, get_board_for
+from boards.services.agents import find_agents_for_tasks
 from boards.services.estimates import estimate_tasks
 from chats import services as chats
 from common.errors import Code, Conflict, Forbidden, Invalid, LimitReached, NotFound
 from common.ids import new_id
+from events.rows import Policy
 from llm.messages import Answer, Usage
 from notifications.models import Notification
 from runs.models import NOT_ENDED, Run
@@ -22,6 +25,8 @@ from tests.chaos import IS_CHAOS, N
 from tests.factories.boards import BoardFactory, BoardTaskFactory, TaskResultFactory
 from tests.people import make_team
 from tests.recorder import Recorder
+from tools.registry import build_agent_tool_name
+from tools.services.workspace_tools import set_policy
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -152,7 +157,6 @@ def test_BRD12_a_board_starts_nothing_that_its_limit_does_not_cover(boards):
     assert board.estimate_micro == 60
     assert boards.list_states(board) == ["running", "running", "ready"], "two of 20 are less than 50, three are not"
     for number in (1, 2):
-        TaskResult.objects.filter(task__board=board)
         run = boards.run_of(board, number)
         Run.objects.filter(pk=run.pk).update(cost_micro=24)
         answer(run.id)
@@ -265,7 +269,7 @@ def test_a_board_that_is_created_twice_is_there_once(boards):
 def test_BRD1_a_plan_has_no_circle(boards, after, hint):
     with pytest.raises(Invalid) as refused:
         boards.create(*(boards.plan("Look", after=numbers) for numbers in after))
-    assert refused.value.hints == [hint] or "wait for each other" in refused.value.hints[0]
+    assert refused.value.hints == [hint]
     assert not Board.objects.exists()
 
 
@@ -281,6 +285,19 @@ def test_SEC3_agents_and_boards_of_another_team_are_not_used(boards):
         with pytest.raises(NotFound):
             get_board_for(others.alice, board.id, verb)
     assert Board.objects.count() == 1
+
+
+@pytest.mark.parametrize(("policy", "is_used"), [(None, True), (Policy.ASK, False), (Policy.OFF, False)])
+def test_a_public_agent_gets_tasks_only_if_no_click_is_wanted(boards, policy, is_used):
+    browser = find_shipped_sub_agent("browser")
+    assert browser is not None
+    if policy is not None:
+        with transaction.atomic():
+            set_policy(boards.team.alice, boards.team.workspace.id, build_agent_tool_name(browser.id), policy=policy)
+    found = find_agents_for_tasks(boards.team.workspace.id, [browser.id, boards.weather.id])
+    assert set(found) == {boards.weather.id} | ({browser.id} if is_used else set())
+    jobs_only = get_shipped_agent("merger")
+    assert find_agents_for_tasks(boards.team.workspace.id, [jobs_only.id]) == {}
 
 
 def test_SEC2_the_person_the_starter_and_editors_control_a_board(boards):
