@@ -8,8 +8,10 @@ import pytest
 from django.db import transaction
 
 from actors.models import Actor
+from agents.services import agents
 from approvals.models import Approval
 from boards.models import Board, BoardTask, TaskResult
+from chats import services as chats
 from events.rows import Policy
 from publishing import services as publishing
 from runs.models import Run
@@ -281,6 +283,35 @@ def test_BRD8_a_later_message_reads_that_the_plan_is_being_worked_on(environment
     runs.stop_run(environment.team.alice, Run.objects.get(state="waiting_board").id)
     board = wait_for_board(environment, boards)
     assert (board.state, board.reason_code) == ("failed", "stopped")
+
+
+@pytest.mark.parametrize("how", ["removed", "deleted"])
+def test_BRD10_a_supervisor_that_is_removed_or_deleted_leaves_a_stopped_board(environment, boards, lead, how):
+    environment.model.script(system="You are Weather.", mode="nofirst")
+    script_lead(environment, plan(DRY, SUM))
+    environment.post("@lead plan it")
+    environment.wait(lambda: Run.objects.filter(kind="board_task", state="running").exists())
+    if how == "removed":
+        chats.remove_participant(environment.team.alice, environment.team.chat.id, lead.id)
+    else:
+        agents.delete_agent(environment.team.alice, lead.id)
+    board = wait_for_board(environment, boards)
+    assert (board.state, board.reason_code, boards.list_states(board)) == ("failed", "stopped", ["cancelled"] * 2)
+    assert {run.state for run in environment.runs()} == {"stopped"}
+    assert Run.objects.count() == 2, "the second task has no run"
+
+
+def test_BRD8_a_supervisor_whose_person_has_left_ends_without_an_answer(environment, boards, lead):
+    environment.model.script(system="You are Weather.", text="Dry.", first=0.3)
+    script_lead(environment, plan(DRY, SUM))
+    environment.post("@lead plan it", by=environment.team.bob)
+    environment.wait(lambda: Run.objects.filter(kind="board_task", state="running").exists())
+    chats.remove_participant(environment.team.alice, environment.team.chat.id, environment.team.bob.id)
+    board = wait_for_board(environment, boards)
+    run = get_lead_run(lead)
+    assert (board.state, run.state, run.error_code) == ("failed", "failed", "rights_lost")
+    assert not TaskResult.objects.filter(success=True).exists()
+    assert environment.list_answers(by=lead) == []
 
 
 def test_the_limits_of_the_team_are_those_of_its_boards(environment, boards, lead):

@@ -6,6 +6,7 @@ import {
   FileText,
   Folder,
   Globe,
+  ListChecks,
   type LucideIcon,
   MessageCircleQuestion,
   MessageSquareText,
@@ -32,6 +33,7 @@ const icons: Record<string, LucideIcon> = {
   read_pages: BookOpen,
   ask_user: MessageCircleQuestion,
   [DELEGATE]: Workflow,
+  plan_tasks: ListChecks,
 }
 
 /** Returns the icon of a tool, by its name; a wrench for a tool that has no icon of its own. */
