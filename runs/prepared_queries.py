@@ -32,7 +32,7 @@ from common.sql_constant import SqlConstant
 from context.earlier import TOKENS_PER_MESSAGE
 from context.log_entries import LOG_COLUMNS
 from memory.prepared_queries import build_has_notes
-from runs.models import NOT_ENDED, KindName, Run, RunOrigin, RunState, Step
+from runs.models import NOT_ENDED, Run, RunOrigin, RunState, Step
 from usage.rules import build_rules_expression
 from workspaces.models import Membership
 
@@ -82,9 +82,9 @@ def _query_next_of_same_key(run_id: UUID) -> QuerySet[Run]:
 
 
 def _query_queued_siblings(run_ids: list[UUID]) -> QuerySet[Run]:
-    """Return those of these runs of sub-agents that are queued and have not been claimed before."""
+    """Return those of these runs of tasks that are queued and have not been claimed before."""
     return Run.objects.filter(
-        is_any_of("pk", run_ids), state=RunState.QUEUED, attempt=0, retry_at=None, kind=KindName.SUB_AGENT
+        is_any_of("pk", run_ids), state=RunState.QUEUED, attempt=0, retry_at=None, origin=RunOrigin.TASK
     ).select_related("agent", "on_behalf_of")
 
 

@@ -1,7 +1,8 @@
-"""Store the answers of tasks together when several of one tree arrive at about the same time."""
+"""Store the answers of tasks together when several of one group (`TaskRun.get_group`) arrive at about the same time."""
 
 import asyncio
 import logging
+from collections.abc import Hashable
 from uuid import UUID
 
 from django.db import Error
@@ -14,12 +15,12 @@ from runs.runtime.steps import StepSaved
 logger = logging.getLogger(__name__)
 
 StoredAnswer = asyncio.Future[StepSaved | None]
-AnswerKey = tuple[TaskRun, UUID, UUID]
-"""The kind of a run, the first run of its tree, and its chat."""
+AnswerKey = tuple[TaskRun, Hashable, UUID]
+"""The kind of a run, its group, and its chat."""
 
 
 class AnswerCollector:
-    """Stores the answers of the runs of one kind of a tree in one chat. One transaction follows the other; answers that arrive
+    """Stores the answers of the runs of one kind and group in one chat. One transaction follows the other; answers that arrive
     during one are stored together by the next. They would otherwise wait for the lock of their chat, each in a thread and a
     transaction of its own."""
 
@@ -32,7 +33,7 @@ class AnswerCollector:
     async def store(self, kind: TaskRun, answer: TaskAnswer) -> StepSaved | None:
         """Store an answer. Return null if it could not be stored with others; then it has to be stored by itself."""
         run = answer.claimed.row
-        key = (kind, run.tree_id, run.get_chat_id())
+        key = (kind, kind.get_group(run), run.get_chat_id())
         stored: StoredAnswer = asyncio.get_running_loop().create_future()
         has_task = key in self._waiting
         self._waiting.setdefault(key, []).append((answer, stored))

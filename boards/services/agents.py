@@ -15,7 +15,8 @@ from tools.selectors import get_policies
 
 def find_agents_for_tasks(workspace_id: UUID, ids: Collection[UUID]) -> dict[UUID, Actor]:
     """Return those of these agents that may be given tasks in a workspace, by their ids: its own ones that accept tasks, those
-    that come with the release, and public agents that the workspace has not switched off."""
+    that come with the release, and public agents, unless the workspace has switched them off or wants a click before each of
+    their tasks."""
     found = Actor.objects.filter(pk__in=ids, kind=Kind.AGENT, status=AgentStatus.READY, taken_down_at=None)
     own = Q(workspace=workspace_id, accepts_tasks=True, runs_outside=False)
     agents = {agent.id: agent for agent in found.filter(own | Q(is_public=True))}
@@ -29,7 +30,7 @@ def _is_on(agent: Actor, policies: Mapping[str, Policy]) -> bool:
     """Return whether a public agent may be given tasks; one of the release that only does jobs may not."""
     if agent.is_shipped and find_shipped_sub_agent(agent.handle) is None:
         return False
-    return policies.get(build_agent_tool_name(agent.id)) != Policy.OFF
+    return policies.get(build_agent_tool_name(agent.id), Policy.AUTO) == Policy.AUTO
 
 
 def explain_refusal(agent: Actor) -> tuple[str, str]:

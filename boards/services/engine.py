@@ -252,8 +252,10 @@ def _start_task(loaded: LoadedBoard, task: BoardTask, person: Actor) -> None:
         read_texts=read_texts,
         subject_id=task.id,
         key=f"{BOARD_TASK.name}:{task.id}:{attempt}",
+        is_dispatched=False,
     )
     loaded.new_rows.append(run)
+    loaded.started_runs.append(run)
     loaded.set_task(
         task,
         state=BoardTaskState.RUNNING,
@@ -310,9 +312,8 @@ def _end_attempt(loaded: LoadedBoard, task: BoardTask, run: Run) -> None:
 
 
 def _count_tries(task: BoardTask) -> int:
-    """Return how often a task was tried since a person has asked for it; what a budget has ended is no try."""
-    failed = [result for result in task.stored_results if not result.is_late and result.error_code != BUDGET_CODE]
-    return len(failed)
+    """Return how often a task was tried; what a budget has ended is no try."""
+    return len([result for result in task.stored_results if not result.is_late and result.error_code != BUDGET_CODE])
 
 
 def _fail_task(loaded: LoadedBoard, task: BoardTask, code: str) -> None:

@@ -11,6 +11,7 @@ from common.clock import now
 from common.writing import RowUpdate
 from events.rows import BoardTaskState, TextsOfOthers
 from runs.models import Run
+from runs.runtime.dispatch import dispatch_siblings
 
 
 class BoardChanged(Exception):
@@ -29,6 +30,8 @@ class LoadedBoard:
         self.edges = list(TaskEdge.objects.filter(board=board))
         self.new_rows: list[RowChange] = []
         """New runs and messages, and updates of runs."""
+        self.started_runs: list[Run] = []
+        """The new runs of tasks, which are dispatched together on commit."""
         self.runs_to_stop: list[Run] = []
         """Active runs of this board that are to be stopped, once all other changes are written."""
         self._board_update = RowUpdate(board, only_if={"state": board.state, "epoch": board.epoch}, error=BoardChanged)
@@ -102,6 +105,8 @@ class LoadedBoard:
                 edges.clear()
         changed = [update for update in self._updates.values() if update.fields]
         self.load_results(update.row for update in changed)
+        dispatch_siblings(self.started_runs)
+        self.started_runs = []
         of_board = [self._board_update] if self._board_update.fields else []
         return [*of_board, *changed, *self.new_rows]
 

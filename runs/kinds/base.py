@@ -128,8 +128,8 @@ class RunKind(ABC):
     retry_refusal: "ClassVar[StrOrPromise | None]" = None
     """Why a run of this kind cannot be retried, for the person who tries to; null: it can."""
     is_participant: ClassVar[bool] = False
-    """Whether its agent takes part in the conversation of its chat: the run moves the agent's read cursor, ends the queued runs of
-    messages that it has read, mentions participants, wakes agents, and is part of the agent's history."""
+    """Whether its agent takes part in the conversation of its chat: the run moves the agent's read cursor, ends the queued
+    runs of messages that it has read, mentions participants, wakes agents, and is part of the agent's history."""
     can_read_chat: ClassVar[bool] = False
     """Whether its tools may read its chat."""
     keeps_requests: ClassVar[bool] = False
@@ -168,7 +168,8 @@ class RunKind(ABC):
 
     @abstractmethod
     def lock_attempt(self, claimed: ClaimedRun, *, at_end: bool = False) -> RowUpdate[Run]:
-        """Lock the chat, if the run has one; return the run's update. Raises `LeaseLost` and, unless `at_end`, `RunNotAllowed`."""
+        """Lock the chat, if the run has one; return the run's update. Raises `LeaseLost` and, unless `at_end`,
+        `RunNotAllowed`."""
 
     @abstractmethod
     def save(self, update: RowUpdate[Run], changes: Sequence[RowChange] = ()) -> None:
@@ -183,8 +184,8 @@ class RunKind(ABC):
         *,
         claimed: ClaimedRun | None,
     ) -> None:
-        """End the run without an answer, so that its chat or its listeners are notified, after the changes of the chat. `claimed`:
-        null if the run ends without its worker."""
+        """End the run without an answer, so that its chat or its listeners are notified, after the changes of the chat.
+        `claimed`: null if the run ends without its worker."""
 
     def build_partial_messages(
         self, claimed: ClaimedRun, run: Run, partial: PartialMessage, model: ResolvedModel
@@ -338,8 +339,8 @@ def build_changes_after_end(runs: Sequence[Run], *, has_answered: bool = False) 
     """Return the changes that follow from the end of these runs: those that queue their callers, and those of the listeners of
     `runs_ended`. It is called before the end is written. The chat of the runs is locked.
 
-    Errors of listeners are raised if the runs have answered: an answer is stored with all its effects, or not at all. Else they are
-    logged, so that the runs end anyway; the sweeper would start them again and again.
+    Errors of listeners are raised if the runs have answered: an answer is stored with all its effects, or not at all. Else
+    they are logged, so that the runs end anyway; the sweeper would start them again and again.
     """
     if not runs:
         return []

@@ -76,8 +76,8 @@ class Job(RunKind):
     shows_retry_time = False
 
     def claim(self, waiting: Run, owner: str) -> ClaimedRun | None:
-        """Start an attempt of the job. Return null if it was ended: it was stopped, or its agent or person may not do it any more.
-        Raises `LeaseLost` if it is not queued any more."""
+        """Start an attempt of the job. Return null if it was ended: it was stopped, or its agent or person may not do it any
+        more. Raises `LeaseLost` if it is not queued any more."""
         needed = ("agent__current_spec", "on_behalf_of", "workspace", "spec", "stopped_by")
         rules = build_rules_expression("payer")  # budgets and prices, which `prepare` and the ledger read
         run: Any = Run.objects.annotate(usage_rules=rules).select_related(*needed).filter(pk=waiting.pk).first()

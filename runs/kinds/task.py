@@ -1,14 +1,15 @@
 """Runs that do a task in a chat: the task is their input (`runs/runtime/tasks.py`)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
 
 from agents.models import AgentSpec
-from agents.selectors import get_content
+from agents.selectors import find_answering_spec, get_content
 from agents.specs.content import Limits
 from chats import services as chats
 from chats.models import Chat
@@ -16,21 +17,25 @@ from common.writing import RowUpdate
 from context.log_entries import build_entry, build_participant
 from context.transcript import ChatContext, LogEntry, build_task_text
 from events.rows import TextsOfOthers
+from llm.endpoints import StoredSettings
+from runs.errors import RunNotAllowed
 from runs.kinds.base import (
     EMPTY_ANSWER,
     PreparedRun,
     add_llm_step,
     build_attempt_update,
     build_changes_after_end,
+    build_run_update,
     build_step_saved,
     extend_lease,
     finish_run,
 )
 from runs.kinds.chat import ChatRun, ConversationSource, build_closing_changes
-from runs.models import Run
+from runs.models import Run, RunState
 from runs.permissions import lock_chat_of_tasks
-from runs.prepared_queries import ATTEMPTS, MESSAGES_OF_RUN
+from runs.prepared_queries import ATTEMPTS, MESSAGES_OF_RUN, RUNS_TO_CLAIM
 from runs.runtime.claimed_run import ClaimedRun
+from runs.runtime.history import read_started_calls
 from runs.runtime.messages import build_answer_messages
 from runs.runtime.steps import ModelAnswered, StepSaved
 from runs.runtime.tasks import TaskInput
@@ -60,6 +65,34 @@ class TaskRun(ChatRun):
     def lock_chat(self, run: Run) -> Chat:
         return lock_chat_of_tasks([run])
 
+    def get_group(self, run: Run) -> Hashable:
+        """Return the group of a run: runs of one kind, group and chat may be claimed, and their answers stored, together, because
+        the same agent or person has given their tasks for the same person. By default, those of one tree."""
+        return run.tree_id
+
+    def claim_siblings(self, waiting: Sequence[Run], owner: str) -> list[ClaimedRun]:
+        """Start the first attempts of queued runs of one group in the current transaction: the chat is locked once, and one frame
+        is published. What `prepare` needs is read once for all. Raises `RunNotAllowed` or `LeaseLost` if one cannot start."""
+        chat = lock_chat_of_tasks(waiting)
+        runs: list[Any] = RUNS_TO_CLAIM.all([run.pk for run in waiting])
+        answering = {agent.id: find_answering_spec(agent, chat.id) for agent in {run.agent for run in runs}}
+        updates: list[RowUpdate[Run]] = []
+        stored = StoredSettings(chat.workspace, waiting[0].on_behalf_of, partial(self.is_reader, waiting[0]))
+        calls = read_started_calls(ClaimedRun(waiting[0])).of_other_runs
+        for run in runs:
+            found = answering[run.agent_id]
+            if found is None or run.stop_requested_at is not None:
+                raise RunNotAllowed("not_startable", "`claim_run` ends this run.")
+            run.chat = chat
+            update = build_run_update(run, state=RunState.QUEUED, attempt=0)
+            spec, stamp = found
+            updates.append(self.start(update, owner, spec, stamp.model_dump(mode="json")).set(read_to=chat.version))
+        chats.save_changes(chat.id, updates)
+        return [
+            ClaimedRun(run, usage_rules=run.usage_rules, stored_settings=stored, calls_of_other_runs=calls)
+            for run in runs
+        ]
+
     def start(self, update: RowUpdate[Run], owner: str, spec: AgentSpec, stamp: Any) -> RowUpdate[Run]:
         super().start(update, owner, spec, stamp)
         most = TaskInput.from_run(update.row).max_steps
@@ -73,7 +106,7 @@ class TaskRun(ChatRun):
 
     @transaction.atomic
     def record_answers(self, answers: Sequence[TaskAnswer]) -> list[StepSaved]:
-        """Store answers of runs of one tree in one chat together: the chat is locked once, and one frame is published.
+        """Store answers of runs of one group in one chat together: the chat is locked once, and one frame is published.
         Raises `RunNotAllowed` or `LeaseLost` when one of them cannot be stored; then none is."""
         chat = lock_chat_of_tasks([answer.claimed.row for answer in answers])
         stored = {run.pk: run for run in ATTEMPTS.all([answer.claimed.row.pk for answer in answers])}

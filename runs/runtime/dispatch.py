@@ -26,9 +26,14 @@ def dispatch_run(run: Run) -> None:
 
 
 def dispatch_siblings(runs: Sequence[Run]) -> None:
-    """Send one task for the new runs of one caller on commit, so that a worker claims them together."""
+    """Send one task for the new runs of one caller or board on commit, so that a worker claims them together."""
+
+    def send() -> None:
+        if ids := [run.id for run in runs if run.is_stored]:
+            _send([ids])
+
     if runs:
-        transaction.on_commit(lambda: _send([[run.id for run in runs if run.is_stored]]), robust=True)
+        transaction.on_commit(send, robust=True)
 
 
 def dispatch_next_run(concurrency_key: str) -> None:

@@ -28,8 +28,8 @@ class Capacity:
     """The slots of one process. All methods may be called from any thread.
 
     A workspace may use up to `RUNS_PER_WORKSPACE` slots and a person up to `RUNS_PER_PERSON`, and each gets another slot only
-    while the number of free slots exceeds the number that it uses. So one workspace gets at most half of the slots, two that start
-    together a third each, and only a workspace without a run gets the last free slot.
+    while the number of free slots exceeds the number that it uses. So one workspace gets at most half of the slots, two that
+    start together a third each, and only a workspace without a run gets the last free slot.
     """
 
     def __init__(self) -> None:

@@ -13,7 +13,7 @@ from django.db.models.functions import Coalesce, Now
 from common.database import get_violated_constraint, is_database_unavailable
 from runs.errors import LeaseLost, RunNotAllowed, RunStartFailed
 from runs.kinds import get_kind
-from runs.kinds.sub_agent import SUB_AGENT
+from runs.kinds.task import TaskRun
 from runs.models import ISOLATE_AFTER, Run, RunState
 from runs.prepared_queries import NEXT_OF_KEY, NEXT_OF_SAME_KEY, QUEUED_SIBLINGS, list_claimable_runs
 from runs.runtime.claimed_run import ClaimedRun
@@ -73,7 +73,7 @@ def _claim(
 
 
 def claim_siblings(run_ids: Sequence[UUID], owner: str, *, slots: Capacity) -> list[ClaimedRun]:
-    """Claim new runs of sub-agents of one caller in one transaction, and return those that were claimed.
+    """Claim new runs of tasks of one kind and group (`TaskRun.get_group`) in one transaction, and return those that were claimed.
 
     Those that get no slot are left out. If one cannot be started, none is: the caller then calls `claim_run` for each.
     """
@@ -81,10 +81,11 @@ def claim_siblings(run_ids: Sequence[UUID], owner: str, *, slots: Capacity) -> l
     committed: list[ClaimedRun] = []
     try:
         with transaction.atomic():
-            started = SUB_AGENT.claim_siblings(waiting, owner) if waiting else []
+            kind = get_kind(waiting[0]) if waiting else None
+            started = kind.claim_siblings(waiting, owner) if isinstance(kind, TaskRun) else []
         committed = started  # After the commit: if that fails, the slots are released.
     except (LeaseLost, RunNotAllowed) as error:
-        logger.info("Runs of sub-agents are claimed one by one: %s", error)
+        logger.info("Runs of tasks are claimed one by one: %s", error)
     finally:
         for run in waiting if not committed else ():
             slots.release_slot(run.pk)

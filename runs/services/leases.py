@@ -63,8 +63,8 @@ class UnfinishedRequest:
 
 @transaction.atomic
 def requeue_run(run: Run, request: UnfinishedRequest | None = None) -> None:
-    """Put a run of this process in the queue again and dispatch it, or end it if a stop was requested; no crash is counted (RUN6).
-    `request`: the one under way, which gets an entry in the ledger. Raises `LeaseLost`."""
+    """Put a run of this process in the queue again and dispatch it, or end it if a stop was requested; no crash is counted
+    (RUN6). `request`: the one under way, which gets an entry in the ledger. Raises `LeaseLost`."""
     dispatch_next_run(run.concurrency_key)
     _requeue_or_end(run, request=request)
 

@@ -37,8 +37,8 @@ from workspaces.models import Workspace
 
 @transaction.atomic
 def stop_run(actor: Actor, run_id: UUID, *, as_operator: bool = False) -> Run:
-    """Stop a run and the other active runs of its tree in its chat; of a sub-agent, only itself and the sub-agents below it. A run
-    that no worker executes ends at once; else its worker ends it, and keeps what was streamed so far (RUN16).
+    """Stop a run and the other active runs of its tree in its chat; of a sub-agent, only itself and the sub-agents below it. A
+    run that no worker executes ends at once; else its worker ends it, and keeps what was streamed so far (RUN16).
 
     The person whom the run works for, the person who triggered it and editors may do so. `as_operator`: the actor is an
     operator, who needs no rights in the chat and may stop jobs, too. Raises `NotFound`, `Forbidden`, `Conflict` (`run_ended`).

@@ -31,6 +31,7 @@ def start_task_run(
     read_texts: TextsOfOthers | None = None,
     subject_id: UUID | None = None,
     key: str = "",
+    is_dispatched: bool = True,
 ) -> Run:
     """Return the new run of a task that no other run has given, which is dispatched on commit. The caller has locked the chat,
     and saves the run with its other changes of the chat.
@@ -70,5 +71,6 @@ def start_task_run(
         triggered_by=actor,
         payer_id=chat.workspace_id,
     )
-    dispatch_run(run)
+    if is_dispatched:
+        dispatch_run(run)
     return run

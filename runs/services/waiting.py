@@ -35,7 +35,8 @@ def queue_decided_run(decided: Sequence[Approval]) -> list[RowChange]:
 
 def queue_callers_of_ended_sub_agents() -> None:
     """Queue the runs that wait for sub-agents which have all ended. The end of a sub-agent's run does this, unless
-    `fail_unstorable_run` failed that run without a message in its chat. An error is logged; the others are queued all the same."""
+    `fail_unstorable_run` failed that run without a message in its chat. An error is logged; the others are queued all the
+    same."""
     sub_agents = Run.objects.filter(parent=OuterRef("pk"), state__in=NOT_ENDED)
     for caller in Run.objects.filter(~Exists(sub_agents), state=SqlConstant(RunState.WAITING_CHILD)):
         try:

@@ -254,7 +254,7 @@ NOT_A_SERVICE = {
     "chats.services.direct._add_pair",  # in a chat without a subscription yet
     "chats.services.direct._reopen",  # in a direct chat, which the chat of the story is not
     "agents.services.agents.open_first_chat",  # in a chat without a subscription yet
-    "runs.kinds.sub_agent.claim_siblings",  # the claims of several runs in one transaction
+    "runs.kinds.task.claim_siblings",  # the claims of several runs in one transaction
     "runs.services.waiting.queue_callers_of_ended_sub_agents",  # a repair of the sweeper
 }
 
