@@ -8,6 +8,7 @@ import pytest
 from django.db import transaction
 
 from actors.models import Actor
+from agents.selectors import list_agent_tools_in_use
 from agents.services import agents
 from agents.specs.content import Team
 from approvals.models import Approval
@@ -211,6 +212,7 @@ def test_BRD17_a_public_member_obeys_the_policy_of_the_workspace(environment, bo
     board = wait_for_board(environment, boards)
     assert (board.state, board.final_response) == ("completed", "Yes.")
     assert set(BoardTask.objects.values_list("read_texts", flat=True)) == {"outside"}, "its description is from outside"
+    assert list_agent_tools_in_use(team.workspace.id) == [build_agent_tool_name(copy.id)], "its policy can be set"
     policy = ToolPolicyFactory.create(workspace=team.workspace, tool=build_agent_tool_name(copy.id))
     for value in (Policy.ASK, Policy.OFF):
         policy.policy = value
