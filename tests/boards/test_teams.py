@@ -281,7 +281,8 @@ def test_BRD8_a_later_message_reads_that_the_plan_is_being_worked_on(environment
     environment.model.script(system="You lead.", match="how far", text="Still at it.")
     environment.post("@lead how far are you?")
     environment.wait(lambda: environment.list_answers(by=lead) == ["Still at it."])
-    asked = json.dumps(environment.model.requests[-1].body["messages"])
+    sent = [json.dumps(request.body["messages"]) for request in environment.model.requests]
+    [asked] = [text for text in sent if "how far are you?" in text]
     assert "The tasks of this plan are still being done." in asked
     runs.stop_run(environment.team.alice, Run.objects.get(state="waiting_board").id)
     board = wait_for_board(environment, boards)
