@@ -36,6 +36,6 @@ draft_unlocked: Hook[[Draft, Actor | None, list[UUID]]] = Hook("draft_unlocked")
 # Called after a public agent got another name or handle, because the release ships an agent that has them, and after an agent
 # that comes with the release got another name, description or avatar.
 public_agent_renamed: Hook[[Actor]] = Hook("public_agent_renamed")
-# Called when the tools of a run are read whose agent has a team, with its members that may be given tasks, and the ids of those of
-# them for which a person is asked first. Listeners return the tools by which the agent gives its team tasks.
-find_team_tools: CollectingHook[[Team, Sequence[Actor], Collection[UUID]], Tool] = CollectingHook("find_team_tools")
+# Called when the tools of a run are read whose agent has a team, with its members that may be given tasks. Listeners return the
+# tools by which the agent gives them tasks.
+find_team_tools: CollectingHook[[Team, Sequence[Actor]], Tool] = CollectingHook("find_team_tools")

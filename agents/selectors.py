@@ -74,13 +74,15 @@ def _find_states(
 
 
 def list_agent_tools_in_use(workspace_id: UUID) -> list[str]:
-    """Return the names of the public agents that an agent of the workspace has as a tool in production, or in the current draft of
-    any chat, also if it has switched them off. A listener of `list_names_in_use`."""
+    """Return the names of the public agents that an agent of the workspace has as a tool or in its team in production, or in the
+    current draft of any chat, also if it has switched them off. A listener of `list_names_in_use`."""
     agents = Actor.objects.filter(workspace=workspace_id).exclude(status=AgentStatus.DELETED)
     drafts = Draft.objects.filter(agent__in=agents, ended_at=None)
     specs = AgentSpec.objects.filter(Q(pk__in=agents.values("current_spec")) | Q(pk__in=drafts.values("applied")))
-    lists = [*specs.values_list("content__tools", flat=True), *drafts.values_list("written__tools", flat=True)]
-    names = {use["tool"] for tools in lists for use in tools or ()}
+    of_specs = specs.values_list("content__tools", "content__team__members")
+    rows = [*of_specs, *drafts.values_list("written__tools", "written__team__members")]
+    names = {use["tool"] for tools, _ in rows for use in tools or ()}
+    names |= {member for _, members in rows for member in members or ()}
     return [name for name in names if AGENT_TOOL_NAME.fullmatch(name)]
 
 

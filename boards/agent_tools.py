@@ -1,9 +1,8 @@
 """The tool by which an agent with a team plans: the tasks of the plan become a board in the chat, for which the run waits."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
-from uuid import UUID
 
 from pydantic import Field
 
@@ -35,7 +34,7 @@ class TaskOfPlan(ToolArgs):
         description="What it is to do, with all that it needs: the agent does not see this conversation.",
     )
     parameters: dict[str, Any] = Field(default={}, description="Values that it needs, such as a city or a date.")
-    after: list[Annotated[int, Field(ge=1)]] = Field(
+    after: list[Annotated[int, Field(ge=1, le=MAX_TASKS_OF_PLAN)]] = Field(
         default=[],
         max_length=MAX_TASKS_OF_PLAN,
         description="The numbers, from 1, of the tasks whose results it needs. It begins when they are done.",
@@ -60,11 +59,10 @@ class PlanTasks(Tool):
             description="Whether you put the results together. False: the result of the only task is the answer as it is.",
         )
 
-    def __init__(self, team: Team, members: Sequence[Actor], *, asked_ids: Collection[UUID] = ()) -> None:
-        """`members`: those that may be given tasks now. `asked_ids`: those of them for which a person is asked first."""
+    def __init__(self, team: Team, members: Sequence[Actor]) -> None:
+        """`members`: those that may be given tasks now."""
         self.team = team
         self.members = members
-        self.asked_ids = asked_ids
         self._named: dict[str, Actor] = {}
         for member in members:
             name = member.handle if member.handle not in self._named else build_agent_tool_name(member.pk)
@@ -136,12 +134,6 @@ class PlanTasks(Tool):
             ask_above_micro=_to_micro(self.team.ask_above_dollars),
         )
 
-    def needs_approval(self, args: Args | InvalidPlan) -> bool:
-        if isinstance(args, InvalidPlan):
-            return False
-        members = [self._find(task.agent) for task in args.tasks]
-        return any(member is not None and member.id in self.asked_ids for member in members)
-
     def run(self, ctx: ToolContext, args: Args) -> str:
         """Refuse the call. A run in a chat does not get here: it waits for the board."""
         raise ToolError("A plan is made only in a chat.", is_final=True)
@@ -152,9 +144,9 @@ class PlanTasks(Tool):
         return self._named.get(normalize_handle(name)) or next(named, None)
 
 
-def build_plan_tool(team: Team, members: Sequence[Actor], asked_ids: Collection[UUID]) -> list[Tool]:
+def build_plan_tool(team: Team, members: Sequence[Actor]) -> list[Tool]:
     """Return the tool by which an agent plans for these members of its team. A listener of `find_team_tools`."""
-    return [PlanTasks(team, members, asked_ids=asked_ids)]
+    return [PlanTasks(team, members)]
 
 
 def _to_micro(dollars: float | None) -> int | None:

@@ -112,12 +112,15 @@ def get_run_tools(
 
 
 def _find_team_tools(content: SpecContent, members: Sequence[Actor], policies: Mapping[str, Policy]) -> list[Tool]:
-    """Return the tools by which an agent gives these members of its team tasks; none if none of them may be given any. The policy
-    of the workspace for a public agent is that of the agent as a tool."""
-    policy_of = {member: policies.get(build_agent_tool_name(member.pk)) for member in members if member.is_public}
-    allowed = [member for member in members if policy_of.get(member) != Policy.OFF]
-    asked_ids = [member.pk for member, policy in policy_of.items() if policy == Policy.ASK]
-    return find_team_tools.call(content.team, allowed, asked_ids) if allowed else []
+    """Return the tools by which an agent gives these members of its team tasks; none if none of them may be given any. A public
+    agent gets none if the workspace has switched it off, or wants a click before each of its tasks."""
+
+    def may_get_tasks(member: Actor) -> bool:
+        policy = policies.get(build_agent_tool_name(member.pk), Policy.AUTO)
+        return not member.is_public or policy == Policy.AUTO
+
+    allowed = list(filter(may_get_tasks, members))
+    return find_team_tools.call(content.team, allowed) if allowed else []
 
 
 def has_reading_tool(content: SpecContent, name: str, policies: Mapping[str, Policy]) -> bool:

@@ -172,8 +172,8 @@ def _build_text(
 
 
 def build_passed_on_answer(run: Run, text: str, result: ToolResult) -> list[Message]:
-    """Return the rows of a run that waits and answers, without its model, with what its open call has brought: the result of the
-    call, and the text. Its agent and its chat must be loaded."""
+    """Return the rows of a run that waits and answers, without its model, with what its open call has brought: the result of
+    the call, and the text. Its agent and its chat must be loaded."""
     row = build_result_message(
         run, call_id=result.call.id, name=result.call.name, status=result.status, text=result.text, quotes_agents=True
     )

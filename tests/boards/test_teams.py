@@ -8,8 +8,13 @@ import pytest
 from django.db import transaction
 
 from actors.models import Actor
+from agents.selectors import list_agent_tools_in_use
+from agents.services import agents
+from agents.specs.content import Team
 from approvals.models import Approval
+from boards.agent_tools import PlanTasks
 from boards.models import Board, BoardTask, TaskResult
+from chats import services as chats
 from events.rows import Policy
 from publishing import services as publishing
 from runs.models import Run
@@ -166,8 +171,8 @@ def test_BRD9_a_supervisor_that_does_not_repair_its_plan_leaves_a_failed_board(e
 
 def test_BRD9_after_a_second_invalid_plan_there_is_no_third(environment, boards, lead):
     environment.model.script(system="You lead.", text="I answer alone.")
-    for times, call in ((1, plan(DRY)), (1, plan(*[DRY] * 11)), (1, plan(DRY | {"after": [2]}))):
-        environment.model.script(system="You lead.", calls=[call], times=times)
+    for call in (plan(DRY), plan(*[DRY] * 11), plan(DRY | {"after": [2]})):
+        environment.model.script(system="You lead.", calls=[call], times=1)
     environment.post("@lead when is it dry?")
     board = wait_for_board(environment, boards)
     [run] = environment.runs()
@@ -201,24 +206,24 @@ def test_BRD17_a_public_member_obeys_the_policy_of_the_workspace(environment, bo
         copy = publishing.publish_agent(team.charlie, agent.id, name="Oracle", handle="oracle", **LISTING)
     finish_updates()
     change_spec(lead.current_spec, team={"members": ["weather", build_agent_tool_name(copy.id)]})
-    policy = ToolPolicyFactory.create(workspace=team.workspace, tool=build_agent_tool_name(copy.id), policy=Policy.ASK)
     environment.model.script(system="You are Oracle.", text="Yes.")
-    script_lead(environment, plan({"agent": copy.handle, "description": "Foretell"}, requires_aggregation=True))
+    script_lead(environment, plan({"agent": copy.handle, "description": "Foretell"}))
     environment.post("@lead foretell")
-    [approval] = environment.wait_until_waiting()
-    assert (approval.tool, approval.reason, Board.objects.count()) == ("plan_tasks", "policy", 0)
-    environment.decide(approval)
     board = wait_for_board(environment, boards)
-    assert (board.state, boards.list_states(board)) == ("completed", ["succeeded"])
+    assert (board.state, board.final_response) == ("completed", "Yes.")
     assert set(BoardTask.objects.values_list("read_texts", flat=True)) == {"outside"}, "its description is from outside"
-    policy.policy = Policy.OFF
-    policy.save()
-    environment.model.reset()
-    environment.model.script(system="You lead.", text="Hi!")
-    environment.post("@lead Hi")
-    environment.wait_until_idle()
-    [offered] = environment.model.requests[0].body["tools"]
-    assert copy.handle not in offered["function"]["description"]
+    assert list_agent_tools_in_use(team.workspace.id) == [build_agent_tool_name(copy.id)], "its policy can be set"
+    policy = ToolPolicyFactory.create(workspace=team.workspace, tool=build_agent_tool_name(copy.id))
+    for value in (Policy.ASK, Policy.OFF):
+        policy.policy = value
+        policy.save()
+        environment.model.reset()
+        environment.model.script(system="You lead.", text="Hi!")
+        environment.post("@lead Hi")
+        environment.wait_until_idle()
+        [offered] = environment.model.requests[0].body["tools"]
+        assert "- weather: " in offered["function"]["description"]
+        assert copy.handle not in offered["function"]["description"]
 
 
 def test_BRD15_a_plan_after_a_page_from_outside_carries_its_class(environment, boards, lead, site):
@@ -276,11 +281,41 @@ def test_BRD8_a_later_message_reads_that_the_plan_is_being_worked_on(environment
     environment.model.script(system="You lead.", match="how far", text="Still at it.")
     environment.post("@lead how far are you?")
     environment.wait(lambda: environment.list_answers(by=lead) == ["Still at it."])
-    asked = json.dumps(environment.model.requests[-1].body["messages"])
+    sent = [json.dumps(request.body["messages"]) for request in environment.model.requests]
+    [asked] = [text for text in sent if "how far are you?" in text]
     assert "The tasks of this plan are still being done." in asked
     runs.stop_run(environment.team.alice, Run.objects.get(state="waiting_board").id)
     board = wait_for_board(environment, boards)
     assert (board.state, board.reason_code) == ("failed", "stopped")
+
+
+@pytest.mark.parametrize("how", ["removed", "deleted"])
+def test_BRD10_a_supervisor_that_is_removed_or_deleted_leaves_a_stopped_board(environment, boards, lead, how):
+    environment.model.script(system="You are Weather.", mode="nofirst")
+    script_lead(environment, plan(DRY, SUM))
+    environment.post("@lead plan it")
+    environment.wait(lambda: Run.objects.filter(kind="board_task", state="running").exists())
+    if how == "removed":
+        chats.remove_participant(environment.team.alice, environment.team.chat.id, lead.id)
+    else:
+        agents.delete_agent(environment.team.alice, lead.id)
+    board = wait_for_board(environment, boards)
+    assert (board.state, board.reason_code, boards.list_states(board)) == ("failed", "stopped", ["cancelled"] * 2)
+    assert {run.state for run in environment.runs()} == {"stopped"}
+    assert Run.objects.count() == 2, "the second task has no run"
+
+
+def test_BRD8_a_supervisor_whose_person_has_left_ends_without_an_answer(environment, boards, lead):
+    environment.model.script(system="You are Weather.", text="Dry.", first=0.3)
+    script_lead(environment, plan(DRY, SUM))
+    environment.post("@lead plan it", by=environment.team.bob)
+    environment.wait(lambda: Run.objects.filter(kind="board_task", state="running").exists())
+    chats.remove_participant(environment.team.alice, environment.team.chat.id, environment.team.bob.id)
+    board = wait_for_board(environment, boards)
+    run = get_lead_run(lead)
+    assert (board.state, run.state, run.error_code) == ("failed", "failed", "rights_lost")
+    assert not TaskResult.objects.filter(success=True).exists()
+    assert environment.list_answers(by=lead) == []
 
 
 def test_the_limits_of_the_team_are_those_of_its_boards(environment, boards, lead):
@@ -293,3 +328,29 @@ def test_the_limits_of_the_team_are_those_of_its_boards(environment, boards, lea
     environment.post("@lead plan it")
     board = wait_for_board(environment, boards)
     assert (board.state, board.max_at_once, board.limit_micro) == ("completed", 1, 250_000)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ("{", "arguments: "),
+        ("x" * 300_000, "The arguments are too long"),
+        ('{"reasoning": "", "tasks": []}', "tasks: "),
+        ('{"reasoning": "", "tasks": [{"agent": "a", "description": "b", "after": [60]}]}', "tasks.0.after.0: "),
+        ('{"reasoning": "", "tasks": [{"agent": "a", "description": "b", "after": [0]}]}', "tasks.0.after.0: "),
+        ('{"reasoning": "", "tasks": [{"agent": "a", "description": "\\u200b"}]}', "Task 1: its description is empty."),
+        (
+            '{"reasoning": "", "tasks": [{"agent": "b", "description": "b"}]}',
+            "Task 1: there is no agent 'b' in your team. There are: a.",
+        ),
+        (
+            '{"reasoning": "", "tasks": [{"agent": "A", "description": "b", "parameters": {"x": 1e999}}]}',
+            "Task 1: its parameters cannot be used.",
+        ),
+    ],
+)
+def test_BRD9_a_plan_that_cannot_be_read_says_what_is_wrong(arguments, problem):
+    tool = PlanTasks(Team(), [Actor(name="Ä", handle="a")])
+    wait = tool.build_wait(tool.parse_arguments(arguments), tool.parse_config({}))
+    assert wait.tasks == ()
+    assert wait.problems[0].startswith(problem)

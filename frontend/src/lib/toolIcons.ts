@@ -10,6 +10,7 @@ import {
   FileText,
   Folder,
   Globe,
+  ListChecks,
   type LucideIcon,
   MapPin,
   MessageCircleQuestion,
@@ -42,6 +43,7 @@ const icons: Record<string, LucideIcon> = {
   read_pages: BookOpen,
   ask_user: MessageCircleQuestion,
   [DELEGATE]: Workflow,
+  plan_tasks: ListChecks,
 }
 
 /** Returns the icon of a tool, by its name; a wrench for a tool that has no icon of its own. */
