@@ -2,6 +2,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import {
   type ActorRow,
+  type AnyRow,
   type BoardRow,
   type BoardTaskRow,
   type ChatRow,
@@ -32,7 +33,7 @@ import {
 } from '@/realtime'
 import type { FindName } from '@/ui/prose/mentions'
 import { PLAN_TOOL } from './reply'
-import { type BoardsByCall, isOfSubAgent } from './subAgents'
+import { type BoardsByCall, isOfSubAgent, isTaskId } from './subAgents'
 
 const selectLog = (chat: ChatState) => chat.log
 const selectFirstLoadedSeq = (chat: ChatState) => chat.firstLoadedSeq
@@ -204,46 +205,69 @@ export const useBoardTasks = (chatId: string, boardId: string): readonly BoardTa
 const listTasksOf = (chat: ChatState, boardId: string) =>
   [...chat.rows.board_task.values()].filter(task => task.board_id === boardId).sort((a, b) => a.number - b.number)
 
-/** The boards that the list of a chat is searched for; older ones than these are not shown. */
+/** Number of the newest boards of a chat among which those of unknown plans and tasks are looked for. */
 const MAX_LISTED = 50
 
-/** Returns whether a message is the call of a plan whose board is not known. */
-const isPlanOfUnknownBoard = (chat: ChatState, row: MessageRow): boolean =>
-  row.type === 'TOOL_CALL' &&
-  row.payload.name === PLAN_TOOL &&
-  ![...chat.rows.board.values()].some(board => board.supervisor_run_id === row.run_id)
+/** Lists the ids of the boards that messages are about and that the store lacks, or whose tasks it lacks. */
+function listMissingBoards(chat: ChatState, messages: readonly MessageRow[]): readonly string[] {
+  const ids = new Set(messages.flatMap(({ payload }) => ('board_id' in payload && payload.board_id) || []))
+  return [...ids].filter(id => {
+    const board = chat.rows.board.get(id)
+    // The change of an ended board may have arrived without its tasks.
+    return !board || listTasksOf(chat, id).length < board.task_count
+  })
+}
+
+/** Returns whether a message is the call of a plan, or of a task, whose board is not known. */
+function isOfUnknownBoard(chat: ChatState, calls: BoardsByCall, row: MessageRow): boolean {
+  if (row.metadata) return isTaskId(row.metadata.call_id) && !calls.has(row.metadata.call_id)
+  const isPlan = row.type === 'TOOL_CALL' && row.payload.name === PLAN_TOOL
+  return isPlan && ![...chat.rows.board.values()].some(board => board.supervisor_run_id === row.run_id)
+}
+
+const isDuring = (row: MessageRow, { created_at: from, ended_at: until }: BoardRow) =>
+  until !== null && row.created_at >= from && row.created_at <= until
 
 /**
- * Reads the boards that messages are about and that the store lacks: the socket sends only those that have not ended. No message
- * is about a board that has ended without a valid plan, so these are found in the list.
+ * Reads the boards that messages are about and that the store lacks: the socket sends only those that have not ended. If no
+ * loaded message names the board of a plan or of a task, it is looked for in the list of boards.
  */
 export function useEndedBoards(chatId: string, messages: readonly MessageRow[]): void {
+  const calls = useBoardsByCall(chatId)
   const asked = useRef(new Set<string>())
+  const pending = useRef(0)
   useEffect(() => {
+    const ask = async (key: string, request: () => Promise<readonly AnyRow[]>) => {
+      if (asked.current.has(key)) return
+      asked.current.add(key)
+      pending.current += 1
+      try {
+        const rows = await request()
+        pending.current -= 1
+        upsertEndedRows(chatId, rows)
+      } catch {
+        // Asked again when the next message arrives.
+        pending.current -= 1
+        asked.current.delete(key)
+      }
+    }
+    const read = (id: string) =>
+      ask(id, async () => {
+        const { board, tasks } = await readBoard(id)
+        return [board, ...tasks]
+      })
     const chat = chatState(chatId)
-    if (!asked.current.has(chatId) && messages.some(row => isPlanOfUnknownBoard(chat, row))) {
-      asked.current.add(chatId)
-      listNewestBoards(chatId, MAX_LISTED).then(
-        boards =>
-          upsertEndedRows(
-            chatId,
-            boards.filter(board => board.task_count === 0 && board.ended_at !== null),
-          ),
-        () => asked.current.delete(chatId),
-      )
-    }
-    const ids = new Set(messages.flatMap(({ payload }) => ('board_id' in payload && payload.board_id) || []))
-    for (const id of ids) {
-      const board = chat.rows.board.get(id)
-      // The change of an ended board may have arrived without its tasks.
-      if (asked.current.has(id) || (board && listTasksOf(chat, id).length >= board.task_count)) continue
-      asked.current.add(id)
-      readBoard(id).then(
-        ({ board, tasks }) => upsertEndedRows(chatId, [board, ...tasks]),
-        () => asked.current.delete(id),
-      )
-    }
-  }, [chatId, messages])
+    for (const id of listMissingBoards(chat, messages)) void read(id)
+    const unknown = messages.filter(row => isOfUnknownBoard(chat, calls, row))
+    if (pending.current > 0 || !unknown[0]) return
+    void ask(`list ${unknown[0].id}`, async () => {
+      const boards = await listNewestBoards(chatId, MAX_LISTED)
+      for (const board of boards)
+        if (board.task_count > 0 && unknown.some(row => isDuring(row, board))) void read(board.id)
+      // No message is about a board that has ended without a valid plan.
+      return boards.filter(board => board.task_count === 0 && board.ended_at !== null)
+    })
+  }, [chatId, messages, calls])
 }
 
 export const useRun = (chatId: string, runId: string): RunRow | null =>

@@ -245,6 +245,12 @@ describe('boards', () => {
     expect(show([messageRow(1)], { boards: [byHand] })).toEqual(['message'])
   })
 
+  it('are not shown as sub-agents while they are not known', () => {
+    const unknown = row(2, 'r1', taskOf('01a22468-dfc1-719e-9f1a-0942a87087f3'))
+    expect(show([messageRow(1), unknown])).toEqual(['message'])
+    expect(show([messageRow(1), row(2, 'r1', taskOf('call_1'))])).toEqual(['message', 'subAgent'])
+  })
+
   it('have the run of a task that has no message yet, which is no reply', () => {
     const run = activeRun('r1', null, { metadata: taskOf('t1').metadata })
     const items = show([started], { boards: [byHand], active: [run], subAgentRuns: [run] })

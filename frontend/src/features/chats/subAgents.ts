@@ -30,6 +30,9 @@ export interface NestedRows {
 /** The id of the board of each of its tasks and of the board itself: the runs of a board have one of these as their `call_id`. */
 export type BoardsByCall = ReadonlyMap<string, string>
 
+/** Returns whether a `call_id` is the id of a task of a board. The ids of calls of models are no ids of ours. */
+export const isTaskId = (callId: string): boolean => getTimeOfId(callId) !== null
+
 /** Only rows of sub-agents have metadata. The run of a task of a board is treated as one. */
 export const isOfSubAgent = (row: MessageRow) => Boolean(row.metadata)
 

@@ -17,6 +17,7 @@ import type { Unsent } from './outbox'
 import {
   type BoardsByCall,
   containsRow,
+  isTaskId,
   listTree,
   NestedLog,
   type NestedRows,
@@ -536,7 +537,9 @@ class Builder {
   /** Adds the sub-agents whose callers have no reply among the items, each at the time of its first row. */
   addSubAgents({ byCaller, withoutCaller }: NestedRows): void {
     const unplaced = [...byCaller].filter(([caller]) => !this.hasReply(caller)).flatMap(([, subAgents]) => subAgents)
-    for (const subAgent of [...unplaced, ...withoutCaller]) {
+    // The runs of a board that is not known are left out: it is being read.
+    const ofNoBoard = withoutCaller.filter(({ metadata }) => !isTaskId(metadata.call_id))
+    for (const subAgent of [...unplaced, ...ofNoBoard]) {
       const [first] = listTree([subAgent]).flatMap(({ rows }) => rows.slice(0, 1))
       if (!first) continue
       const time = Date.parse(first.created_at)

@@ -240,6 +240,24 @@ it('reads the ended board of a message, which the socket does not send', async (
   expect(chatState('c').rows.board_task.size).toBe(1)
 })
 
+it('looks for the board of a task in the list, if no loaded message names it', async () => {
+  const id = '01a22468-dfc1-719e-9f1a-0942a87087f3'
+  const task = done(1, { id, version: 1 })
+  const during = { created_at: '2026-11-20T10:00:30Z' }
+  const board = boardRow({ supervisor_run_id: null, message_id: 'm', state: 'completed', ...ended })
+  vi.restoreAllMocks()
+  const other = boardRow({ id: 'other', created_at: '2026-11-20T11:00:00Z', ended_at: '2026-11-20T12:00:00Z' })
+  requests = answerByPath({
+    'GET /chats/c/boards?limit=50': { results: [other, board], next: null },
+    'GET /boards/b': { board, tasks: [task] },
+  })
+  await loadChat([textOf(task, 3, 'It is dry.', during)])
+  const context = buildChatContext({ findActor })
+  const screen = await render(withQueries(<Log context={context} />, newQueryClient()))
+  await expect.element(screen.getByRole('region', { name: 'Board, 1 task' })).toBeVisible()
+  expect(requests.map(({ path }) => path)).toEqual(['/chats/c/boards?limit=50', '/boards/b'])
+})
+
 describe('actions', () => {
   it('pause, stop and retry send one request each, and show what it returns', async () => {
     const tasks = [failed(1), boardTaskRow(2, { state: 'ready' })]
