@@ -82,6 +82,7 @@ def test_a_long_chat_is_summarised_and_its_summary_is_corrected(people, model: S
     expect(details.get_by_text("3,000 tokens")).to_be_visible()
     expect(details.get_by_role("button", name="open summary")).to_be_visible()
     page.keyboard.press("Escape")
+    expect(details).to_be_hidden()
     page.get_by_role("button", name=re.compile(r"^summary \+ \d+ turns")).click()
     dialog = page.get_by_role("dialog")
     expect(dialog.get_by_text("The garage code is 4712.")).to_be_visible()
