@@ -55,8 +55,8 @@ class PriorityDatabaseExecutor(DatabaseExecutor):
     """A thread pool for database work of two priorities: a free thread takes the work of `call_first` before all other work that
     waits. Work of one priority starts in order of arrival.
 
-    The other work waits as long as there is work of `call_first`. So the caller must limit that, and it must need the other work to
-    be done before there can be more of it.
+    The other work waits as long as there is work of `call_first`. So that it does not wait for ever, the caller must limit the work
+    of `call_first` that can come before some of the other work is done.
     """
 
     def __init__(self, threads: int, name: str, *, on_memory_error: Callable[[], None] | None = None) -> None:

@@ -10,7 +10,7 @@ Django's cache, Celery and the channel layer have connections of their own.
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from typing import TypeVar
 
 import redis
@@ -133,6 +133,17 @@ class AsyncRedisClient:
         self.breaker.record_success()
         return result
 
+    async def publish(self, messages: Sequence[tuple[str, bytes]]) -> None:
+        """Publish messages (channel, body) in one round trip. Never raises."""
+
+        async def send(client: redis.asyncio.Redis) -> None:
+            async with client.pipeline(transaction=False) as pipeline:
+                for channel, body in messages:
+                    pipeline.publish(channel, body)
+                await pipeline.execute()
+
+        await self.call(send, None)
+
     async def close(self) -> None:
         if self._client is not None:
             await self._client.aclose()
@@ -162,6 +173,21 @@ def build_subscription_client(name: str) -> redis.asyncio.Redis:
         health_check_interval=10,
         client_name=name,
     )
+
+
+async def receive_for_ever(connect: Callable[[], AsyncGenerator[T, None]], name: str) -> AsyncGenerator[T, None]:
+    """Yield what `connect()` yields, for ever. Connects again after an error; close the iterator to end it. `name`: of the
+    connection, for the log."""
+    pause = 0.1
+    while True:
+        try:
+            async for item in connect():
+                pause = 0.1
+                yield item
+        except (redis.RedisError, OSError) as error:
+            logger.warning("The connection of %s broke; retrying in %.1f s: %s", name, pause, error)
+        await asyncio.sleep(pause)
+        pause = min(pause * 2, 2.0)
 
 
 def _publish(client: redis.Redis, messages: Sequence[tuple[str, bytes]]) -> None:

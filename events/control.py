@@ -3,16 +3,14 @@
 The message only makes a stop faster: `Run.stop_requested_at` is authoritative, and workers also read it with each heartbeat.
 """
 
-import asyncio
 import logging
 import os
 from collections.abc import AsyncGenerator
 from uuid import UUID
 
 from django.db import transaction
-from redis import RedisError
 
-from common.redis_client import build_subscription_client, redis_client
+from common.redis_client import build_subscription_client, receive_for_ever, redis_client
 
 logger = logging.getLogger(__name__)
 
@@ -24,18 +22,9 @@ def send_stop(run_id: UUID) -> None:
     transaction.on_commit(lambda: redis_client.publish([(STOP_CHANNEL, str(run_id).encode())]), robust=True)
 
 
-async def listen_for_stops() -> AsyncGenerator[UUID, None]:
-    """Yield the ids of runs to stop, for ever. Connects again after an error; close the iterator to end it."""
-    pause = 0.1
-    while True:
-        try:
-            async for run_id in _listen():
-                pause = 0.1
-                yield run_id
-        except (RedisError, OSError) as error:
-            logger.warning("The connection of the control channel broke; retrying in %.1f s: %s", pause, error)
-        await asyncio.sleep(pause)
-        pause = min(pause * 2, 2.0)
+def listen_for_stops() -> AsyncGenerator[UUID, None]:
+    """Yield the ids of runs to stop, for ever (`receive_for_ever`)."""
+    return receive_for_ever(_listen, "the control channel")
 
 
 def get_listener_name() -> str:

@@ -216,15 +216,8 @@ class Streams:
 
     async def publish(self, messages: Sequence[RedisMessage]) -> None:
         """Publish frames that were held (`hold_frames`). Does not raise or wait while Redis is down."""
-
-        async def send(client: Redis) -> None:
-            async with client.pipeline(transaction=False) as pipeline:
-                for channel, body in messages:
-                    pipeline.publish(channel, body)
-                await pipeline.execute()
-
         self._use_running_loop()
-        await self._client.call(send, None)
+        await self._client.publish(messages)
 
     async def aclose(self) -> None:
         """Stop the loop and close the connection."""

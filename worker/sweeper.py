@@ -1,4 +1,4 @@
-"""The sweeper of a worker reclaims the runs of dead processes and starts runs whose task was lost. It works without Redis."""
+"""The sweeper of a worker reclaims the runs of dead processes and starts runs that no worker received. It works without Redis."""
 
 import logging
 import threading
@@ -135,7 +135,7 @@ class Sweeper:
                 logger.exception("A part of the sweep failed: %s", part)
 
     def _sweep_runs(self) -> None:
-        """Start the runs of dead processes, those whose task was lost, and those that are to be isolated."""
+        """Start the runs of dead processes, those that no worker has received, and those that are to be isolated."""
         self._requeue_orphaned_runs()
         waiting = [
             *self._reclaim_runs(),

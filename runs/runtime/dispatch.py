@@ -13,9 +13,8 @@ from typing import cast
 from uuid import UUID
 
 from django.db import transaction
-from redis import RedisError
 
-from common.redis_client import build_subscription_client, redis_client
+from common.redis_client import build_subscription_client, receive_for_ever, redis_client
 from runs.models import Run, RunState
 
 logger = logging.getLogger(__name__)
@@ -80,31 +79,23 @@ def send_siblings(run_ids: Sequence[UUID]) -> bool:
     return not run_ids or _send([DispatchedRuns(run_ids)])
 
 
-async def receive_runs() -> AsyncGenerator[DispatchedRuns, None]:
-    """Yield what is sent to workers, for ever. Connects again after an error; close the iterator to end it."""
-    pause = 0.1
-    while True:
-        try:
-            async for item in _receive():
-                pause = 0.1
-                try:
-                    yield DispatchedRuns.decode(item)
-                except ValueError:
-                    logger.warning("An item in the list of queued runs is not one of ours.")
-        except (RedisError, OSError) as error:
-            logger.warning("The connection to the list of queued runs broke; retrying in %.1f s: %s", pause, error)
-        await asyncio.sleep(pause)
-        pause = min(pause * 2, 2.0)
+def receive_runs() -> AsyncGenerator[DispatchedRuns, None]:
+    """Yield what is sent to workers, for ever (`receive_for_ever`)."""
+    return receive_for_ever(_receive, "the list of queued runs")
 
 
-async def _receive() -> AsyncGenerator[bytes, None]:
+async def _receive() -> AsyncGenerator[DispatchedRuns, None]:
     async with build_subscription_client(f"runs-{os.getpid()}") as client:
         while True:
             # A dead connection is noticed, although a read may wait for ever: Redis answers in time, also without an item.
             async with asyncio.timeout(2 * READ_SECONDS):
                 received = await client.brpop([QUEUE], READ_SECONDS)
-            if received is not None:
-                yield cast(bytes, received[1])
+            if received is None:
+                continue
+            try:
+                yield DispatchedRuns.decode(cast(bytes, received[1]))
+            except ValueError:
+                logger.warning("An item in the list of queued runs is not one of ours.")
 
 
 def _send(dispatched: Iterable[DispatchedRuns]) -> bool:

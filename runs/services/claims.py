@@ -155,7 +155,8 @@ def list_waiting(limit: int, *, excluded: Sequence[UUID] = ()) -> list[WaitingRu
 
 @transaction.atomic
 def pick_runs_to_dispatch_again(seconds: float, limit: int = 200, *, excluded: Sequence[UUID] = ()) -> list[UUID]:
-    """Return runs in the order of `list_in_turns` whose task was sent more than `seconds` ago; set them to dispatched now."""
+    """Return runs in the order of `list_in_turns` that were sent to the workers more than `seconds` ago; set them to dispatched
+    now."""
     if not try_lock_sweep():
         return []
     since = Coalesce(F("dispatched_at"), F("created_at"))
