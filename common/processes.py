@@ -33,6 +33,10 @@ def die_with_parent(by: signal.Signals) -> None:
     """Ask the kernel to send this process the signal `by` when the thread that started it ends, even by `kill -9`. Does nothing
     outside Linux."""
     if _prctl is not None:
+        if by != signal.SIGKILL:
+            # Until a program has handlers of its own: a process in the background of a shell inherits that SIGINT is ignored,
+            # and Python's handler would swallow it between fork and exec.
+            signal.signal(by, signal.SIG_DFL)
         _prctl(PR_SET_PDEATHSIG, by)
 
 

@@ -263,6 +263,28 @@ def test_a_killed_set_up_can_be_repeated(home: Path) -> None:
     assert sorted(path.name for path in home.iterdir()) == [data.name]
 
 
+WITHOUT_INTERRUPTS = """
+import signal
+import sys
+from common.processes import spawn
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+print(spawn(["sleep", "300"], death_signal=signal.SIGINT).pid, flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_child_ends_with_its_parent_that_ignores_the_signal() -> None:
+    command = [sys.executable, "-c", WITHOUT_INTERRUPTS]
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        child = int(parent.stdout.readline())
+        parent.kill()
+    deadline = time.monotonic() + 30
+    while is_alive(child) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not is_alive(child)
+
+
 def test_a_killed_server_recovers(home: Path) -> None:
     for server in (Postgres(home, "secret"), Valkey(home, "secret")):
         start_and_stop(server)
