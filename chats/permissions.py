@@ -189,14 +189,21 @@ _fetch = Fetch(
 
 
 def get_chat_for(
-    actor: Actor, chat_id: UUID, verb: ChatVerb, *, on_behalf_of: Actor | None = None, lock: bool = False
+    actor: Actor,
+    chat_id: UUID,
+    verb: ChatVerb,
+    *,
+    on_behalf_of: Actor | None = None,
+    lock: bool = False,
+    same_rights: range | None = None,
 ) -> Chat:
     """Return the chat if the actor has this right on it and, if given, also the person for whom the actor works (`on_behalf_of`).
 
-    `lock` locks the chat until the transaction ends, so that no other transaction changes a row of it. Raises `NotFound`,
-    `Forbidden`.
+    `lock` locks the chat until the transaction ends, so that no other transaction changes a row of it. `same_rights`: versions of
+    the chat among which only messages and runs were added; rights are not checked again after a wait from one of these to another.
+    Raises `NotFound`, `Forbidden`.
     """
-    return _fetch(actor, chat_id, verb, on_behalf_of=on_behalf_of, lock=lock)
+    return _fetch(actor, chat_id, verb, on_behalf_of=on_behalf_of, lock=lock, same_rights=same_rights)
 
 
 def get_chat_to_invite(actor: Actor, chat_id: UUID, *, role: str = Role.SUGGESTER) -> Chat:

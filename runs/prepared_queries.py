@@ -27,6 +27,7 @@ from django.db.models.functions import Cast, Coalesce, Now
 from actors.models import Actor, Kind
 from agents.models import Draft
 from chats.models import IS_SPOKEN, SPOKEN_TYPES, ChatActor, Message
+from common.json_rows import build_row_json
 from common.prepared_query import PreparedQuery, is_any_of
 from common.sql_constant import SqlConstant
 from context.earlier import TOKENS_PER_MESSAGE
@@ -106,7 +107,7 @@ def _query_claimed_runs(runs: QuerySet[Run]) -> QuerySet[Run]:
         attempt=0,
     ).exclude(pk=OuterRef("pk"))
     return runs.select_related("agent__current_spec", "agent__parent", "on_behalf_of").annotate(
-        seen=Subquery(participants.values("last_read_seq")[:1]),
+        participant=Subquery(participants.values(json=build_row_json(ChatActor))[:1]),
         usage_rules=build_rules_expression("payer"),
         has_notes=build_has_notes("agent"),
         has_applied_draft=Exists(drafts),
@@ -124,7 +125,7 @@ RUNS_TO_CLAIM = PreparedQuery(
     lambda ids: _query_claimed_runs(Run.objects.filter(is_any_of("pk", ids))).order_by("pk"), list[UUID]
 )
 RUN_TO_CLAIM = PreparedQuery(lambda id: _query_claimed_runs(Run.objects.filter(pk=id)), UUID)
-"""A run with its agent, the agent's production version and the run's person. `seen`: how far the agent has read the
+"""A run with its agent, the agent's production version and the run's person. `participant`: the row of the agent in the
 chat; `usage_rules`: budgets and prices; `has_notes`: whether the agent has notes; `has_applied_draft`: whether a draft of the agent
 is applied in the chat; `has_other_queued_runs`: whether its key has other runs in the chat that were never claimed."""
 NEXT_OF_SAME_KEY_TO_CLAIM = PreparedQuery(_query_oldest_claimed_run, UUID)

@@ -11,10 +11,11 @@ from celery import current_app
 from django.conf import settings
 from django.db import connection, transaction
 
+from chats import services as chats
 from common.errors import AppError
 from llm import model_tests
 from runs.runtime import dispatch
-from runs.runtime.dispatch import DispatchedRuns
+from runs.runtime.dispatch import DispatchedRuns, Insertion
 from runs.services.claims import claim_posted_run
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -47,7 +48,7 @@ def dead_broker(monkeypatch):
 
 def read_dispatched(client):
     """Return what was sent to the workers, the first first."""
-    return [DispatchedRuns.decode(item) for item in reversed(client.lrange(dispatch.QUEUE, 0, -1))]
+    return [DispatchedRuns.model_validate_json(item) for item in reversed(client.lrange(dispatch.QUEUE, 0, -1))]
 
 
 def sent_run_ids(client):
@@ -59,7 +60,7 @@ def test_the_run_of_a_message_is_sent_before_the_commit(environment, fresh_broke
         environment.post("hello")
         [dispatched] = read_dispatched(fresh_broker)
     [run] = environment.runs()
-    assert dispatched == DispatchedRuns([run.id], run.chat_id)
+    assert dispatched == DispatchedRuns(run_ids=[run.id], insertion=build_insertion(run))
 
 
 def test_a_worker_that_receives_a_run_waits_for_the_commit_and_claims_it(environment):
@@ -68,7 +69,7 @@ def test_a_worker_that_receives_a_run_waits_for_the_commit_and_claims_it(environ
             environment.post("hello")
             [run] = environment.runs()
             claiming = pool.submit(claim, run)
-            environment.wait(lambda: is_waiting_for_a_lock())
+            environment.wait(lambda: count_waits_for_locks() == 1)
         assert claiming.result().row.id == run.id
     assert environment.runs()[0].state == "running"
 
@@ -79,38 +80,71 @@ def test_a_run_whose_message_was_rolled_back_is_not_claimed(environment):
             environment.post("hello")
             [run] = environment.runs()
             claiming = pool.submit(claim, run)
-            environment.wait(lambda: is_waiting_for_a_lock())
+            environment.wait(lambda: count_waits_for_locks() == 1)
             transaction.set_rollback(True)
         assert claiming.result() is None
     assert environment.runs() == []
 
 
+def test_SEC5_an_agent_that_is_removed_while_a_worker_waits_does_not_answer(environment):
+    team = environment.team
+
+    def remove():
+        chats.remove_participant(team.alice, team.chat.id, team.robin.id)
+        connection.close()
+
+    with ThreadPoolExecutor(2) as pool:
+        with transaction.atomic():
+            environment.post("hello")
+            [run] = environment.runs()
+            removing = pool.submit(remove)
+            environment.wait(lambda: count_waits_for_locks() == 1)
+            claiming = pool.submit(claim, run)
+            environment.wait(lambda: count_waits_for_locks() == 2)
+        removing.result()
+        assert claiming.result() is None
+    assert environment.runs()[0].state in ("failed", "stopped")
+    assert environment.log("TEXT_MESSAGE")[-1].author == team.alice
+
+
 def claim(run):
     try:
-        return claim_posted_run(run.id, "a worker", chat_id=run.chat_id)
+        return claim_posted_run(run.id, "a worker", insertion=build_insertion(run))
     finally:
         connection.close()
 
 
-def is_waiting_for_a_lock():
+def build_insertion(run):
+    """Return what is sent with a run whose message is the last change of its chat."""
+    version = run.version
+    return Insertion(
+        chat_id=run.chat_id,
+        versions=(version - 1, version),
+        agent_id=run.agent_id,
+        person_id=run.on_behalf_of_id,
+    )
+
+
+def count_waits_for_locks():
     with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_stat_clear_snapshot()")  # else a transaction sees what it has seen before
         cursor.execute(
             "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
         )
-        return cursor.fetchone()[0] == 1
+        return cursor.fetchone()[0]
 
 
 def test_each_of_several_runs_is_an_item_of_its_own(fresh_broker):
     ids = [uuid4() for _ in range(3)]
     assert dispatch.send_runs(ids)
     assert dispatch.send_runs([])
-    assert read_dispatched(fresh_broker) == [DispatchedRuns([run_id]) for run_id in ids]
+    assert read_dispatched(fresh_broker) == [DispatchedRuns(run_ids=[run_id]) for run_id in ids]
 
 
-@pytest.mark.parametrize("item", [b"", b"[]", b'["", "no id"]', b"{}", b'"text"', b"[1]", b"\xff", b"null"])
+@pytest.mark.parametrize("item", [b"", b"[]", b'{"run_ids": ["no id"]}', b"{}", b'{"run_ids": []}', b"\xff", b"null"])
 def test_an_item_of_another_program_is_refused(item):
     with pytest.raises(ValueError, match=r".*"):
-        DispatchedRuns.decode(item)
+        DispatchedRuns.model_validate_json(item)
 
 
 def test_a_message_that_joins_a_queued_run_sends_nothing(environment, fresh_broker):
