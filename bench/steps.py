@@ -44,7 +44,6 @@ from tests.factories.agents import add_tool_use
 from tests.people import Team, make_agent, make_team
 from tests.realtime.tab import create_session_key
 from tests.recorder import Recorder, prepare_run
-from tests.runs.test_dispatch import build_insertion
 from tools.interface import AgentTask
 
 TOKEN = "a" * 32
@@ -127,7 +126,7 @@ class Steps:
     def _claim_and_prepare(self, name: str = "", run_id: UUID | None = None) -> PreparedRun:
         if run_id is None:
             posted = Run.objects.filter(state="queued").order_by("pk")[0]
-            claim = partial(claim_posted_run, posted.pk, "bench:1:1", insertion=build_insertion(posted))
+            claim = partial(claim_posted_run, posted.pk, "bench:1:1", chat_id=posted.get_chat_id())
         else:
             claim = partial(claim_run, run_id, "bench:1:1")
         run = self._step(f"{name}claim", claim)

@@ -21,9 +21,8 @@ class ReadCursor(NamedTuple):
 # Called when a person or an agent posts a text or a file, and for the answer of a run, before it is written.
 # Listeners return new rows to write with it, such as the queued runs of the agents that it wakes.
 message_posted: CollectingHook[[Chat, Message], VersionedRow] = CollectingHook("message_posted")
-# Called when rows of a chat were inserted, before the transaction commits, with the versions of the chat from the one before.
-# The chat is locked.
-rows_inserted: Hook[[UUID, range, Sequence[VersionedRow]]] = Hook("rows_inserted")
+# Called when rows of a chat were inserted, before the transaction commits. The chat is locked.
+rows_inserted: Hook[[UUID, Sequence[VersionedRow]]] = Hook("rows_inserted")
 # Called when an actor has added others to a chat, or created it with them.
 participants_added: Hook[[Chat, Sequence[Actor], Actor]] = Hook("participants_added")
 # Called after read cursors have moved forward, but not for those that runs move.

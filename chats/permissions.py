@@ -11,7 +11,7 @@ from django.db.models import Case, CharField, Exists, OuterRef, Q, QuerySet, Val
 from django.db.models.expressions import Combinable
 from django.db.models.lookups import Exact
 
-from actors.models import Actor, AgentStatus
+from actors.models import Actor, AgentStatus, Kind
 from chats.models import Chat, ChatActor, ChatGrant, ChatLink
 from common.access import Fetch, annotate_rights, compute_verbs, replace_not_found
 from common.errors import Forbidden, NotFound
@@ -74,6 +74,7 @@ ROLE_VERBS = {
         }
     ),
 }
+ROLES_THAT_POST = [role for role, verbs in ROLE_VERBS.items() if ChatVerb.POST in verbs]
 
 
 def _build_role(actor: Actor) -> Combinable:
@@ -83,7 +84,7 @@ def _build_role(actor: Actor) -> Combinable:
 
 def _build_is_participant(actor: Actor) -> Exists:
     able = Q(actor__is_active=True) | Q(actor__kind="agent", actor__status=AgentStatus.READY, actor__taken_down_at=None)
-    return Exists(ChatActor.objects.filter(able, chat=OuterRef("pk"), actor=actor, ended_at=None))
+    return Exists(ChatActor.objects.filter(able, chat=OuterRef("pk"), actor=actor.pk, ended_at=None))
 
 
 def chats_with_rights(principals: list[Actor]) -> QuerySet[Chat]:
@@ -116,6 +117,20 @@ def chats_readable_by(principals: list[Actor]) -> QuerySet[Chat]:
         is_participant = Q(_build_is_participant(principal))
         rows = rows.filter(is_participant if principal.is_agent else is_participant | Q(is_between_agents=True))
     return rows
+
+
+def build_may_post(chat: str, agent: str, person: str) -> Case:
+    """Return the expression for whether an agent may post in a chat and so may the person, if any, for whom it works, by their
+    roles alone. `chat`, `agent` and `person` are columns of the outer query with their ids."""
+
+    def may_post(*principals: Actor) -> Exists:
+        rows = chats_readable_by(list(principals)).filter(pk=OuterRef(chat))
+        return Exists(rows.filter(**{f"role_{number}__in": ROLES_THAT_POST for number in range(len(principals))}))
+
+    # The subqueries for the rights of a principal are in the one for the chat, so `OuterRef` twice is the outer query.
+    by: Any = Actor(pk=OuterRef(OuterRef(agent)), kind=Kind.AGENT)
+    on_behalf_of: Any = Actor(pk=OuterRef(OuterRef(person)), kind=Kind.HUMAN)
+    return Case(When(**{f"{person}__isnull": True}, then=may_post(by)), default=may_post(by, on_behalf_of))
 
 
 def chats_visible_to(actor: Actor) -> QuerySet[Chat]:
@@ -189,21 +204,14 @@ _fetch = Fetch(
 
 
 def get_chat_for(
-    actor: Actor,
-    chat_id: UUID,
-    verb: ChatVerb,
-    *,
-    on_behalf_of: Actor | None = None,
-    lock: bool = False,
-    same_rights: range | None = None,
+    actor: Actor, chat_id: UUID, verb: ChatVerb, *, on_behalf_of: Actor | None = None, lock: bool = False
 ) -> Chat:
     """Return the chat if the actor has this right on it and, if given, also the person for whom the actor works (`on_behalf_of`).
 
-    `lock` locks the chat until the transaction ends, so that no other transaction changes a row of it. `same_rights`: versions of
-    the chat among which only messages and runs were added; rights are not checked again after a wait from one of these to another.
-    Raises `NotFound`, `Forbidden`.
+    `lock` locks the chat until the transaction ends, so that no other transaction changes a row of it. Raises `NotFound`,
+    `Forbidden`.
     """
-    return _fetch(actor, chat_id, verb, on_behalf_of=on_behalf_of, lock=lock, same_rights=same_rights)
+    return _fetch(actor, chat_id, verb, on_behalf_of=on_behalf_of, lock=lock)
 
 
 def get_chat_to_invite(actor: Actor, chat_id: UUID, *, role: str = Role.SUGGESTER) -> Chat:

@@ -26,7 +26,7 @@ RoleVerbs = Mapping[str, frozenset[V]]
 
 def build_grants_subquery(actor: Any, grant_class: type[Model]) -> ArraySubquery:
     """Return a subquery for the codenames that are granted to the actor on the row."""
-    rows: QuerySet[Any] = grant_class._default_manager.filter(user=actor, content_object=OuterRef("pk"))
+    rows: QuerySet[Any] = grant_class._default_manager.filter(user=actor.pk, content_object=OuterRef("pk"))
     return ArraySubquery(rows.values("permission__codename"))
 
 
@@ -103,25 +103,15 @@ class Fetch(Generic[M, V]):
         self._version = version
         self._get_prepared_query = cache(self._prepare)
 
-    def __call__(
-        self,
-        actor: Any,
-        id: UUID,
-        verb: V,
-        *,
-        on_behalf_of: Any | None = None,
-        lock: bool = False,
-        same_rights: range | None = None,
-    ) -> M:
-        """Return the object. Raise `NotFound` or `Forbidden`. `lock` locks the row (`FOR NO KEY UPDATE`). `same_rights`:
-        versions of the object among which nobody's rights changed.
+    def __call__(self, actor: Any, id: UUID, verb: V, *, on_behalf_of: Any | None = None, lock: bool = False) -> M:
+        """Return the object. Raise `NotFound` or `Forbidden`. `lock` locks the row (`FOR NO KEY UPDATE`).
 
         With `lock`, rights are checked again once the row is locked, because a statement that waited for a row returns the
         rights from before the wait. The first check keeps people from locking what they may not see.
         """
         principals = list_principals(actor, on_behalf_of)
         row = self._fetch(principals, id, verb, lock=lock)
-        if lock and not self._is_unchanged(row, same_rights):
+        if lock and not self._is_unchanged(row):
             row = self._fetch(principals, id, verb)
         return row
 
@@ -135,13 +125,9 @@ class Fetch(Generic[M, V]):
             remember_workspace(principals[0].pk, workspace_id)
         return checked
 
-    def _is_unchanged(self, row: M, same_rights: range | None) -> bool:
-        """Return whether nobody's rights changed while the query waited for the lock of the row. Removes the annotation
-        `version_before`."""
-        if not self._version:
-            return False
-        before, now = vars(row).pop("version_before"), getattr(row, self._version)
-        return before == now or (same_rights is not None and before in same_rights and now in same_rights)
+    def _is_unchanged(self, row: M) -> bool:
+        """Return whether the row did not change while the query waited for its lock. Removes the annotation `version_before`."""
+        return bool(self._version) and getattr(row, self._version) == vars(row).pop("version_before")
 
     def _prepare(self, kinds: tuple[str, ...], lock: bool) -> PreparedQuery[M]:
         def query(id: UUID, *ids: UUID) -> QuerySet[M]:

@@ -35,7 +35,7 @@ from runs.kinds import get_kind
 from runs.kinds.base import PreparedRun
 from runs.models import Run, RunState
 from runs.runtime.claimed_run import ClaimedRun
-from runs.runtime.dispatch import DispatchedRuns, Insertion, dispatch_next_run, receive_runs, send_runs
+from runs.runtime.dispatch import DispatchedRuns, dispatch_next_run, receive_runs, send_runs
 from runs.services.capacity import Capacity
 from runs.services.claims import claim_next_run, claim_posted_run, claim_run, claim_siblings, list_waiting
 from runs.services.leases import extend_leases, fail_run, fail_unstorable_run, requeue_run
@@ -210,18 +210,16 @@ class Engine:
         if len(dispatched.run_ids) > 1:
             self._start_siblings(dispatched.run_ids)
         else:
-            self._start_run(*dispatched.run_ids, insertion=dispatched.insertion)
+            self._start_run(*dispatched.run_ids, chat_id=dispatched.chat_id)
 
-    def _start_run(self, run_id: UUID, *, insertion: Insertion | None = None) -> None:
+    def _start_run(self, run_id: UUID, *, chat_id: UUID | None = None) -> None:
         if self._is_draining:
             return
         if not self.free_slots:
             self._capacity.has_runs_without_slot = True
             return
         self._claims_under_way += 1
-        claim = (
-            partial(claim_run, run_id) if insertion is None else partial(claim_posted_run, run_id, insertion=insertion)
-        )
+        claim = partial(claim_run, run_id) if chat_id is None else partial(claim_posted_run, run_id, chat_id=chat_id)
         self._create_task(self._execute(claim), f"run {run_id}")
 
     def _start_siblings(self, run_ids: Sequence[UUID]) -> None:

@@ -64,7 +64,7 @@ def save_changes(
                 writes.insert(rows)
             written += rows
     writes.execute()
-    rows_inserted.call(chat_id, range(version - count, version + 1), [row for row in new if not row._state.adding])
+    rows_inserted.call(chat_id, [row for row in new if not row._state.adding])
 
     frame = Changes(
         topic=f"chat:{chat_id}", after=version - count, version=version, rows=[row.to_row() for row in written]

@@ -20,7 +20,7 @@ from agents.services.allowed_tools import ConfiguredTool
 from agents.specs.content import SpecContent
 from approvals.selectors import DecidedCall
 from approvals.services import ask_for_approvals
-from chats.models import Chat, Message
+from chats.models import Message
 from chats.services import RowChange
 from common.clock import now
 from common.ids import new_id
@@ -157,9 +157,9 @@ class RunKind(ABC):
         """Start an attempt in the current transaction. Return null when the run was ended instead of started. Raises
         `LeaseLost` when it is not queued any more, and `IntegrityError` when another run of its concurrency key is active."""
 
-    def claim_in_locked_chat(self, waiting: Run, owner: str, chat: Chat | None) -> ClaimedRun | None:
-        """Start an attempt as `claim` does. The chat is locked, and `waiting` was read by `NEXT_OF_SAME_KEY_TO_CLAIM` since.
-        `chat`: null if it is not known whether the run may post there. For kinds with `is_dispatched_before_commit`."""
+    def claim_in_locked_chat(self, waiting: Run, owner: str) -> ClaimedRun | None:
+        """Start an attempt as `claim` does. The chat is locked, and `waiting` was read by `NEXT_OF_SAME_KEY_TO_CLAIM` since. For
+        kinds with `is_dispatched_before_commit`."""
         raise NotImplementedError
 
     @abstractmethod

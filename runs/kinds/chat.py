@@ -135,13 +135,18 @@ class ChatRun(RunKind):
             raise LeaseLost(f"Run {waiting.pk} is gone.")
         return self._start_or_end(run, chat, obstacle, owner, attempt=waiting.attempt)
 
-    def claim_in_locked_chat(self, waiting: Run, owner: str, chat: Chat | None) -> ClaimedRun | None:
+    def claim_in_locked_chat(self, waiting: Any, owner: str) -> ClaimedRun | None:
         obstacle: RunNotAllowed | None = None
-        try:
-            chat = chat or get_chat_of_run(waiting)
-        except RunNotAllowed as error:
-            chat, obstacle = Chat.objects.select_related("workspace").get(pk=waiting.get_chat_id()), error
-        return self._start_or_end(waiting, chat, obstacle, owner, attempt=waiting.attempt)
+        chat = waiting.get_chat()
+        if not waiting.may_post:
+            try:
+                chat = get_chat_of_run(waiting)
+            except RunNotAllowed as error:
+                obstacle = error
+        claimed = self._start_or_end(waiting, chat, obstacle, owner, attempt=waiting.attempt)
+        if claimed is not None:
+            claimed.participants = waiting.participants
+        return claimed
 
     def _start_or_end(
         self, run: Any, chat: Chat, obstacle: RunNotAllowed | None, owner: str, *, attempt: int
@@ -241,7 +246,9 @@ class ChatRun(RunKind):
         # The instructions of tools that the model finds by `find_tools` are in the schemas of these tools.
         instructions = {tool.tool.name: tool.instructions for tool in list_offered_tools(tools, ())}
         limit, limit_by = find_context_limit(endpoint, model, workspace.context_max_tokens, content.context.max_tokens)
-        read = self.read_conversation(run, content.prompt, instructions, limit, can_see)
+        read = self.read_conversation(
+            run, content.prompt, instructions, limit, can_see, participants=claimed.participants
+        )
         reader = tools.get(READ_FILE)
         if reader is not None and reader.policy == Policy.AUTO:
             read = replace(read, entries=add_file_texts(read.entries, limit))
@@ -330,11 +337,19 @@ class ChatRun(RunKind):
         return claimed.memory
 
     def read_conversation(
-        self, run: Run, prompt: str, instructions: Mapping[str, str], tokens: int, can_see_images: bool
+        self,
+        run: Run,
+        prompt: str,
+        instructions: Mapping[str, str],
+        tokens: int,
+        can_see_images: bool,
+        *,
+        participants: Sequence[Mapping[str, Any]] | None = None,
     ) -> "ConversationSource":
-        """Return what the model reads: at least so many `tokens` of the log, and the images that it can see."""
+        """Return what the model reads: at least so many `tokens` of the log, and the images that it can see. `participants`: those
+        of the chat, as the claim has read them."""
         entries = read_log(run, tokens, with_images=can_see_images, with_later_messages=self.reads_later_messages)
-        chat = read_chat_context(run, entries)
+        chat = read_chat_context(run, entries, participants)
         parent = build_participant(run.agent.parent) if run.agent.parent else None
         system = build_system_text(
             prompt, build_participant(run.agent), chat, instructions, role=run.agent.role, parent=parent

@@ -24,39 +24,18 @@ READ_SECONDS = 5
 """Seconds after which a read that got nothing is sent again."""
 
 
-class Insertion(BaseModel):
-    """The transaction that inserts a run in a chat, and the actors of the run. `versions`: the chat's version before its last
-    change, and the one after it; only messages and runs were added in between."""
-
-    chat_id: UUID
-    versions: tuple[int, int]
-    agent_id: UUID
-    person_id: UUID | None
-
-
 class DispatchedRuns(BaseModel):
-    """The ids of runs that a worker is to claim: one run, or the new runs of one caller. `insertion`: of a run that was sent before
-    it was committed."""
+    """The ids of runs that a worker is to claim: one run, or the new runs of one caller. `chat_id`: the chat of the run, if it was
+    sent before it was committed."""
 
     run_ids: list[UUID] = Field(min_length=1)
-    insertion: Insertion | None = None
+    chat_id: UUID | None = None
 
 
-def dispatch_before_commit(chat_id: UUID, versions: range, runs: Sequence[Run]) -> None:
+def dispatch_before_commit(chat_id: UUID, runs: Sequence[Run]) -> None:
     """Send new runs of a chat now, so that a worker receives them before they are committed. To claim such a run, it locks the
     chat, and so waits for the commit."""
-    _send(
-        DispatchedRuns(
-            run_ids=[run.id],
-            insertion=Insertion(
-                chat_id=chat_id,
-                versions=(versions[0], versions[-1]),
-                agent_id=run.agent_id,
-                person_id=run.on_behalf_of_id,
-            ),
-        )
-        for run in runs
-    )
+    _send(DispatchedRuns(run_ids=[run.id], chat_id=chat_id) for run in runs)
 
 
 def dispatch_run(run: Run) -> None:

@@ -11,12 +11,9 @@ from django.db import Error, connection, transaction
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Coalesce, Now
 
-from actors.models import Actor, Kind
 from chats import services as chats
 from chats.models import Chat
-from chats.permissions import ChatVerb, get_chat_for
 from common.database import get_violated_constraint, is_database_unavailable
-from common.errors import Forbidden, NotFound
 from runs.errors import LeaseLost, RunNotAllowed, RunStartFailed
 from runs.kinds import get_kind
 from runs.kinds.task import TaskRun
@@ -29,7 +26,6 @@ from runs.prepared_queries import (
     list_claimable_runs,
 )
 from runs.runtime.claimed_run import ClaimedRun
-from runs.runtime.dispatch import Insertion
 from runs.selectors import list_in_turns
 from runs.services.capacity import Capacity, WaitingRun
 
@@ -56,7 +52,7 @@ def claim_next_run(key: str, owner: str, *, isolated: bool = False, slots: Capac
 
 
 def claim_posted_run(
-    run_id: UUID, owner: str, *, insertion: Insertion, isolated: bool = False, slots: Capacity | None = None
+    run_id: UUID, owner: str, *, chat_id: UUID, isolated: bool = False, slots: Capacity | None = None
 ) -> ClaimedRun | None:
     """Claim the oldest queued run of this run's concurrency key, as `claim_run` does. The transaction that inserts this run may not
     have been committed yet: it has locked the chat, so the run is read when that lock is free.
@@ -67,17 +63,15 @@ def claim_posted_run(
 
     def claim() -> ClaimedRun | None:
         nonlocal run
-        chat = _lock_chat(insertion)
+        chats.lock_chat(chat_id)
         run = NEXT_OF_SAME_KEY_TO_CLAIM.first(run_id)
         if run is None:
             raise LeaseLost(f"Run {run_id} cannot be claimed.")
-        if run.chat_id != insertion.chat_id or not get_kind(run).is_dispatched_before_commit:
+        if run.chat_id != chat_id or not get_kind(run).is_dispatched_before_commit:
             return None  # it is in another chat, which must not be locked after the first one, or does a task
         if not _may_start(run, isolated, slots, undo):
             raise LeaseLost(f"Run {run.pk} cannot be started by this process.")
-        if (run.agent_id, run.on_behalf_of_id) != (insertion.agent_id, insertion.person_id):
-            chat = None
-        return get_kind(run).claim_in_locked_chat(run, owner, chat)
+        return get_kind(run).claim_in_locked_chat(run, owner)
 
     with ExitStack() as undo:
         try:
@@ -88,22 +82,6 @@ def claim_posted_run(
             undo.pop_all()
             return claimed
     return claim_run(run_id, owner, isolated=isolated, slots=slots)
-
-
-def _lock_chat(insertion: Insertion) -> Chat | None:
-    """Lock the chat in which a run is inserted, when that transaction has ended. Return it if the actors of the run may post there,
-    else null. Raises `Chat.DoesNotExist`."""
-    agent = Actor(pk=insertion.agent_id, kind=Kind.AGENT)
-    person = Actor(pk=insertion.person_id, kind=Kind.HUMAN) if insertion.person_id else None
-    before, after = insertion.versions
-    versions = range(before, after + 1)
-    try:
-        return get_chat_for(
-            agent, insertion.chat_id, ChatVerb.POST, on_behalf_of=person, lock=True, same_rights=versions
-        )
-    except (NotFound, Forbidden):
-        chats.lock_chat(insertion.chat_id)
-        return None
 
 
 def _claim(

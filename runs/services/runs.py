@@ -193,11 +193,11 @@ def start_job(actor: Actor, workspace_id: UUID, *, kind: Job, subject_id: UUID, 
     return run
 
 
-def dispatch_new_runs(chat_id: UUID, versions: range, rows: Sequence[VersionedRow]) -> None:
+def dispatch_new_runs(chat_id: UUID, rows: Sequence[VersionedRow]) -> None:
     """Send the runs among new rows of a chat to the workers before they are committed. A listener of `rows_inserted`."""
     runs = [row for row in rows if isinstance(row, Run) and get_kind(row).is_dispatched_before_commit]
     if runs:
-        dispatch_before_commit(chat_id, versions, runs)
+        dispatch_before_commit(chat_id, runs)
 
 
 def start_summary_job(job: SummaryJob) -> list[UUID]:

@@ -11,12 +11,17 @@ from celery import current_app
 from django.conf import settings
 from django.db import connection, transaction
 
+from actors.services import people
+from agents.services import agents
 from chats import services as chats
 from common.errors import AppError
 from llm import model_tests
 from runs.runtime import dispatch
-from runs.runtime.dispatch import DispatchedRuns, Insertion
+from runs.runtime.dispatch import DispatchedRuns
 from runs.services.claims import claim_posted_run
+from tests.concurrency import count_sessions_that_wait
+from tests.people import make_operator
+from workspaces import services as workspaces
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -60,7 +65,7 @@ def test_the_run_of_a_message_is_sent_before_the_commit(environment, fresh_broke
         environment.post("hello")
         [dispatched] = read_dispatched(fresh_broker)
     [run] = environment.runs()
-    assert dispatched == DispatchedRuns(run_ids=[run.id], insertion=build_insertion(run))
+    assert dispatched == DispatchedRuns(run_ids=[run.id], chat_id=run.chat_id)
 
 
 def test_a_worker_that_receives_a_run_waits_for_the_commit_and_claims_it(environment):
@@ -69,7 +74,7 @@ def test_a_worker_that_receives_a_run_waits_for_the_commit_and_claims_it(environ
             environment.post("hello")
             [run] = environment.runs()
             claiming = pool.submit(claim, run)
-            environment.wait(lambda: count_waits_for_locks() == 1)
+            environment.wait(lambda: count_sessions_that_wait() == 1)
         assert claiming.result().row.id == run.id
     assert environment.runs()[0].state == "running"
 
@@ -80,58 +85,102 @@ def test_a_run_whose_message_was_rolled_back_is_not_claimed(environment):
             environment.post("hello")
             [run] = environment.runs()
             claiming = pool.submit(claim, run)
-            environment.wait(lambda: count_waits_for_locks() == 1)
+            environment.wait(lambda: count_sessions_that_wait() == 1)
             transaction.set_rollback(True)
         assert claiming.result() is None
     assert environment.runs() == []
 
 
-def test_SEC5_an_agent_that_is_removed_while_a_worker_waits_does_not_answer(environment):
-    team = environment.team
+def remove_agent_from_chat(team):
+    chats.remove_participant(team.alice, team.chat.id, team.robin.id)
 
-    def remove():
-        chats.remove_participant(team.alice, team.chat.id, team.robin.id)
-        connection.close()
 
+def remove_person_from_chat(team):
+    chats.remove_participant(team.alice, team.chat.id, team.bob.id)
+
+
+def remove_member(team):
+    workspaces.remove_member(team.alice, team.workspace.id, team.bob.id)
+
+
+def close_account(team):
+    people.deactivate_person(make_operator(), team.bob.id)
+
+
+def suspend_agent(team):
+    people.suspend_agent(make_operator(), team.robin.id)
+
+
+def delete_agent(team):
+    agents.delete_agent(team.alice, team.robin.id)
+
+
+def delete_workspace(team):
+    workspaces.delete_workspace(team.alice, team.workspace.id, name=team.workspace.name)
+
+
+@pytest.mark.parametrize(
+    "withdraw",
+    [
+        remove_agent_from_chat,
+        remove_person_from_chat,
+        remove_member,
+        close_account,
+        suspend_agent,
+        delete_agent,
+        delete_workspace,
+    ],
+)
+def test_SEC5_a_run_whose_rights_are_withdrawn_before_its_message_is_committed_does_not_start(environment, withdraw):
     with ThreadPoolExecutor(2) as pool:
         with transaction.atomic():
-            environment.post("hello")
+            environment.post("hello", by=environment.team.bob)
             [run] = environment.runs()
-            removing = pool.submit(remove)
-            environment.wait(lambda: count_waits_for_locks() == 1)
+            withdrawing = pool.submit(in_own_transaction, withdraw, environment.team)
+            environment.wait(lambda: withdrawing.done() or count_sessions_that_wait() == 1)
+            is_waiting = not withdrawing.done()
             claiming = pool.submit(claim, run)
-            environment.wait(lambda: count_waits_for_locks() == 2)
-        removing.result()
+            environment.wait(lambda: count_sessions_that_wait() == 1 + is_waiting)
+        withdrawing.result()
         assert claiming.result() is None
-    assert environment.runs()[0].state in ("failed", "stopped")
-    assert environment.log("TEXT_MESSAGE")[-1].author == team.alice
+    check_did_not_start(environment)
 
 
-def claim(run):
+@pytest.mark.parametrize("withdraw", [close_account, suspend_agent])
+def test_SEC5_a_run_whose_rights_are_withdrawn_while_a_worker_waits_for_the_commit_does_not_start(
+    environment, withdraw
+):
+    with ThreadPoolExecutor(2) as pool:
+        with transaction.atomic():
+            environment.post("hello", by=environment.team.bob)
+            [run] = environment.runs()
+            claiming = pool.submit(claim, run)
+            environment.wait(lambda: count_sessions_that_wait() == 1)
+            pool.submit(in_own_transaction, withdraw, environment.team).result(10)
+        assert claiming.result() is None
+    check_did_not_start(environment)
+
+
+def check_did_not_start(environment):
+    [run] = environment.runs()
+    assert run.state in ("failed", "stopped")
+    assert run.started_at is None
+    assert environment.log("TEXT_MESSAGE")[-1].author == environment.team.bob
+
+
+def in_own_transaction(withdraw, team):
     try:
-        return claim_posted_run(run.id, "a worker", insertion=build_insertion(run))
+        with transaction.atomic():
+            withdraw(team)
     finally:
         connection.close()
 
 
-def build_insertion(run):
-    """Return what is sent with a run whose message is the last change of its chat."""
-    version = run.version
-    return Insertion(
-        chat_id=run.chat_id,
-        versions=(version - 1, version),
-        agent_id=run.agent_id,
-        person_id=run.on_behalf_of_id,
-    )
-
-
-def count_waits_for_locks():
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_stat_clear_snapshot()")  # else a transaction sees what it has seen before
-        cursor.execute(
-            "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
-        )
-        return cursor.fetchone()[0]
+def claim(run):
+    try:
+        return claim_posted_run(run.id, "a worker", chat_id=run.chat_id)
+    finally:
+        connection.close()
 
 
 def test_each_of_several_runs_is_an_item_of_its_own(fresh_broker):

@@ -6,25 +6,24 @@ from common.db_executor import DatabaseExecutor
 from runs.models import Run
 from runs.services import claims
 from tests.recorder import prepare_run
-from tests.runs.test_dispatch import build_insertion
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def test_P1_the_statements_of_a_claim(environment, django_assert_num_queries):
     def claim():
-        return claims.claim_posted_run(run.pk, "here:1:a", insertion=build_insertion(run))
+        return claims.claim_posted_run(run.pk, "here:1:a", chat_id=run.chat_id)
 
     environment.post("warm")
     [run] = environment.runs()
     prepare_run(claim())
     environment.post("hello", chat=environment.open_chat("Second"))
     run = Run.objects.order_by("pk")[1]
-    # BEGIN, the lock of the chat with the rights, the run with its settings, everything that is written, COMMIT.
+    # BEGIN, the lock of the chat, the run with its settings and rights, everything that is written, COMMIT.
     with django_assert_num_queries(5):
         claimed = claim()
-    # The log and the participants.
-    with django_assert_num_queries(2):
+    # The log.
+    with django_assert_num_queries(1):
         prepare_run(claimed)
 
 
