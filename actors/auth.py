@@ -92,7 +92,7 @@ class BrowserSession(SessionAuthentication):
     """
 
     def authenticate(self, request: Request) -> tuple[Any, Viewing | None] | None:
-        session = request._request.session
+        session: Any = request._request.session  # `SessionStore`
         if (user := session.get_person()) is not None:
             request._request.user = user
         found = super().authenticate(request)
@@ -111,7 +111,7 @@ class AppSession(XSessionTokenAuthentication):  # type: ignore[misc]  # allauth 
 
     def authenticate(self, request: Request) -> tuple[Any, Any] | None:
         token = self.get_session_token(request)
-        session = app_settings.TOKEN_STRATEGY.lookup_session(token) if token else None
+        session: Any = app_settings.TOKEN_STRATEGY.lookup_session(token) if token else None
         user = session.get_person() if session else None
         if user is None:
             return None

@@ -36,8 +36,9 @@ class SessionStore(DatabaseStore):
         return self._validate_session_key(session_key) and super().exists(session_key)
 
     def load(self) -> dict[str, Any]:
-        person_id = find_person_of_session(self.session_key)
-        person = PERSON_WITH_SESSION.first(person_id, self.session_key, now()) if person_id else None
+        key = self.session_key or ""
+        person_id = find_person_of_session(key)
+        person = PERSON_WITH_SESSION.first(person_id, key, now()) if person_id else None
         if person is None or person.session_data is None:
             data: dict[str, Any] = super().load()
             return data

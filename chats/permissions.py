@@ -128,8 +128,9 @@ def build_may_post(chat: str, agent: str, person: str) -> Case:
         return Exists(rows.filter(**{f"role_{number}__in": ROLES_THAT_POST for number in range(len(principals))}))
 
     # The subqueries for the rights of a principal are in the one for the chat, so `OuterRef` twice is the outer query.
-    by: Any = Actor(pk=OuterRef(OuterRef(agent)), kind=Kind.AGENT)
-    on_behalf_of: Any = Actor(pk=OuterRef(OuterRef(person)), kind=Kind.HUMAN)
+    agent_id: Any = OuterRef(OuterRef(agent))
+    person_id: Any = OuterRef(OuterRef(person))
+    by, on_behalf_of = Actor(pk=agent_id, kind=Kind.AGENT), Actor(pk=person_id, kind=Kind.HUMAN)
     return Case(When(**{f"{person}__isnull": True}, then=may_post(by)), default=may_post(by, on_behalf_of))
 
 
