@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from allauth.account.auth_backends import AuthenticationBackend
+from allauth.headless import app_settings
 from allauth.headless.contrib.rest_framework.authentication import XSessionTokenAuthentication
 from django.contrib.auth.models import Permission
 from django.contrib.sessions.backends.base import SessionBase
@@ -91,10 +92,13 @@ class BrowserSession(SessionAuthentication):
     """
 
     def authenticate(self, request: Request) -> tuple[Any, Viewing | None] | None:
+        session: Any = request._request.session  # `SessionStore`
+        if (user := session.get_person()) is not None:
+            request._request.user = user
         found = super().authenticate(request)
         if found is None:
             return None
-        person, viewing = get_acting_person(request, request._request.session, found[0])
+        person, viewing = get_acting_person(request, session, found[0])
         expected = request.META.get("HTTP_X_ATELIER_PERSON")
         return None if expected and expected != str(person.pk) else (person, viewing)
 
@@ -106,10 +110,11 @@ class AppSession(XSessionTokenAuthentication):  # type: ignore[misc]  # allauth 
     """allauth's session token in the `X-Session-Token` header, for programs."""
 
     def authenticate(self, request: Request) -> tuple[Any, Any] | None:
-        found = super().authenticate(request)
-        if found is None:
+        token = self.get_session_token(request)
+        session: Any = app_settings.TOKEN_STRATEGY.lookup_session(token) if token else None
+        user = session.get_person() if session else None
+        if user is None:
             return None
-        user, session = found
         person, viewing = get_acting_person(request, session, user)
         return person, viewing or session
 

@@ -1,6 +1,7 @@
 """A cache of credentials and the people whom they have signed in, to find the person of a request without a query.
 
-It is used for the fair queue of requests and for refusals by the throttle only, and never for rights.
+It is used for the fair queue of requests, for refusals by the throttle, and to read a session and its person in one query
+(`SessionStore`); never for rights.
 """
 
 from collections.abc import Iterable, Iterator
@@ -40,6 +41,11 @@ def find_caller(headers: Iterable[tuple[bytes, bytes]]) -> tuple[UUID | None, bo
         if (person := _people.get(_hash_credential(credential), None)) is not None:
             return person, True
     return None, has_any
+
+
+def find_person_of_session(session_key: str) -> UUID | None:
+    """Return the cached person of a session."""
+    return _people.get(_hash_credential(session_key.encode()), None)
 
 
 def _list_credentials(headers: Iterable[tuple[bytes, bytes]]) -> Iterator[bytes]:

@@ -11,7 +11,7 @@ from django.db.models import Case, CharField, Exists, OuterRef, Q, QuerySet, Val
 from django.db.models.expressions import Combinable
 from django.db.models.lookups import Exact
 
-from actors.models import Actor, AgentStatus
+from actors.models import Actor, AgentStatus, Kind
 from chats.models import Chat, ChatActor, ChatGrant, ChatLink
 from common.access import Fetch, annotate_rights, compute_verbs, replace_not_found
 from common.errors import Forbidden, NotFound
@@ -74,6 +74,7 @@ ROLE_VERBS = {
         }
     ),
 }
+ROLES_THAT_POST = [role for role, verbs in ROLE_VERBS.items() if ChatVerb.POST in verbs]
 
 
 def _build_role(actor: Actor) -> Combinable:
@@ -83,7 +84,7 @@ def _build_role(actor: Actor) -> Combinable:
 
 def _build_is_participant(actor: Actor) -> Exists:
     able = Q(actor__is_active=True) | Q(actor__kind="agent", actor__status=AgentStatus.READY, actor__taken_down_at=None)
-    return Exists(ChatActor.objects.filter(able, chat=OuterRef("pk"), actor=actor, ended_at=None))
+    return Exists(ChatActor.objects.filter(able, chat=OuterRef("pk"), actor=actor.pk, ended_at=None))
 
 
 def chats_with_rights(principals: list[Actor]) -> QuerySet[Chat]:
@@ -116,6 +117,21 @@ def chats_readable_by(principals: list[Actor]) -> QuerySet[Chat]:
         is_participant = Q(_build_is_participant(principal))
         rows = rows.filter(is_participant if principal.is_agent else is_participant | Q(is_between_agents=True))
     return rows
+
+
+def build_may_post(chat: str, agent: str, person: str) -> Case:
+    """Return the expression for whether an agent may post in a chat and so may the person, if any, for whom it works, by their
+    roles alone. `chat`, `agent` and `person` are columns of the outer query with their ids."""
+
+    def may_post(*principals: Actor) -> Exists:
+        rows = chats_readable_by(list(principals)).filter(pk=OuterRef(chat))
+        return Exists(rows.filter(**{f"role_{number}__in": ROLES_THAT_POST for number in range(len(principals))}))
+
+    # The subqueries for the rights of a principal are in the one for the chat, so `OuterRef` twice is the outer query.
+    agent_id: Any = OuterRef(OuterRef(agent))
+    person_id: Any = OuterRef(OuterRef(person))
+    by, on_behalf_of = Actor(pk=agent_id, kind=Kind.AGENT), Actor(pk=person_id, kind=Kind.HUMAN)
+    return Case(When(**{f"{person}__isnull": True}, then=may_post(by)), default=may_post(by, on_behalf_of))
 
 
 def chats_visible_to(actor: Actor) -> QuerySet[Chat]:

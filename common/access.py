@@ -26,7 +26,7 @@ RoleVerbs = Mapping[str, frozenset[V]]
 
 def build_grants_subquery(actor: Any, grant_class: type[Model]) -> ArraySubquery:
     """Return a subquery for the codenames that are granted to the actor on the row."""
-    rows: QuerySet[Any] = grant_class._default_manager.filter(user=actor, content_object=OuterRef("pk"))
+    rows: QuerySet[Any] = grant_class._default_manager.filter(user=actor.pk, content_object=OuterRef("pk"))
     return ArraySubquery(rows.values("permission__codename"))
 
 

@@ -68,13 +68,13 @@ class WriteBatch:
     """
 
     def __init__(self) -> None:
-        self._new: dict[type[Model], list[Model]] = {}
+        self._new: dict[tuple[type[Model], bool], list[Model]] = {}
         self._updates: dict[tuple[type[Model], Any], RowUpdate[Any]] = {}
 
-    def insert(self, rows: Sequence[Model]) -> None:
-        """Add new rows."""
+    def insert(self, rows: Sequence[Model], *, ignore_conflicts: bool = False) -> None:
+        """Add new rows. With `ignore_conflicts`, those that conflict with stored ones are left out: `_state.adding` stays true."""
         for row in rows:
-            self._new.setdefault(type(row), []).append(row)
+            self._new.setdefault((type(row), ignore_conflicts), []).append(row)
 
     def update(self, changed: RowUpdate[Any]) -> None:
         """Add an update."""
@@ -85,35 +85,39 @@ class WriteBatch:
 
     def execute(self) -> None:
         """Write everything that was added. Raises `IntegrityError`, and the error of an update whose condition is not met."""
-        new, updates = list(self._new.values()), list(self._updates.values())
+        new, updates = list(self._new.items()), list(self._updates.values())
         self._new, self._updates = {}, {}
         if len(new) + len(updates) < 2:
-            for rows in new:
-                insert(rows)
+            for (_, ignores_conflicts), rows in new:
+                insert(rows, ignore_conflicts=ignores_conflicts)
             for changed in updates:
                 changed.save()
             return
 
         params: list[Any] = []
-        parts = [_build_insert(rows, params) for rows in new]
+        parts = [_build_insert(rows, params, ignore_conflicts=ignores) for (_, ignores), rows in new]
         parts += [f"{_build_update(one.row, one.fields, one.only_if, params)} RETURNING 1" for one in updates]
         tables = ", ".join(f"w{number} AS ({sql})" for number, sql in enumerate(parts))
-        counts = ", ".join(f"(SELECT count(*) FROM w{number})" for number in range(len(new), len(parts)))
+        results = [
+            f"(SELECT array_agg(id) FROM w{number})" for number, ((_, ignores), _) in enumerate(new) if ignores
+        ] + [f"(SELECT count(*) FROM w{number})" for number in range(len(new), len(parts))]
         with connection.cursor() as cursor:
-            cursor.execute(f"WITH {tables} SELECT {counts}", params)
-            updated: Any = cursor.fetchone()
+            cursor.execute(f"WITH {tables} SELECT {', '.join(results)}", params)
+            found: Any = cursor.fetchone()
+        updated = found[len(found) - len(updates) :]
         for changed, count in zip(updates, updated, strict=True):
             if not count:
                 raise changed.build_error()
-        for rows in new:
-            _mark_stored(rows)
+        new_ids = iter(found)
+        for (_, ignores), rows in new:
+            _mark_stored(rows, only=next(new_ids) or () if ignores else None)
 
 
 class ImmediateWrites(WriteBatch):
     """A batch that writes each row as soon as it is added, so that they are written in their order."""
 
-    def insert(self, rows: Sequence[Model]) -> None:
-        insert(rows)
+    def insert(self, rows: Sequence[Model], *, ignore_conflicts: bool = False) -> None:
+        insert(rows, ignore_conflicts=ignore_conflicts)
 
     def update(self, changed: RowUpdate[Any]) -> None:
         changed.save()
@@ -127,21 +131,17 @@ def insert(rows: Sequence[Model], *, ignore_conflicts: bool = False) -> int:
     if not rows:
         return 0
     params: list[Any] = []
-    sql = _build_insert(rows, params)
-    new: Sequence[Model] = rows
+    sql = _build_insert(rows, params, ignore_conflicts=ignore_conflicts)
     with connection.cursor() as cursor:
-        if ignore_conflicts:
-            cursor.execute(f'{sql} ON CONFLICT DO NOTHING RETURNING "{rows[0]._meta.pk.column}"', params)
-            new_ids = {row[0] for row in cursor.fetchall()}
-            new = [row for row in rows if row.pk in new_ids]
-        else:
-            cursor.execute(sql, params)
-    _mark_stored(new)
-    return len(new)
+        cursor.execute(sql, params)
+        new_ids = [row[0] for row in cursor.fetchall()] if ignore_conflicts else None
+    _mark_stored(rows, only=new_ids)
+    return len(rows if new_ids is None else new_ids)
 
 
-def _build_insert(rows: Sequence[Model], params: list[Any]) -> str:
-    """Return the statement that inserts rows of one model. Its parameters are appended to `params`."""
+def _build_insert(rows: Sequence[Model], params: list[Any], *, ignore_conflicts: bool = False) -> str:
+    """Return the statement that inserts rows of one model. Its parameters are appended to `params`. With `ignore_conflicts` it
+    leaves out rows that conflict with stored ones, and returns the `id` of each new row."""
     head, fields = _list_fields(type(rows[0]))
     database = connections[DEFAULT_DB_ALIAS]
     placeholders: list[str] = []
@@ -152,12 +152,15 @@ def _build_insert(rows: Sequence[Model], params: list[Any]) -> str:
             ", ".join(get_placeholder_of(value) for (_, get_placeholder_of), value in zip(fields, values, strict=True))
         )
         params += values
-    return f"{head} VALUES ({'), ('.join(placeholders)})"
+    sql = f"{head} VALUES ({'), ('.join(placeholders)})"
+    return f'{sql} ON CONFLICT DO NOTHING RETURNING "{rows[0]._meta.pk.column}" AS id' if ignore_conflicts else sql
 
 
-def _mark_stored(rows: Sequence[Model]) -> None:
+def _mark_stored(rows: Sequence[Model], *, only: Collection[Any] | None = None) -> None:
+    """Mark these rows as stored, or `only` those with these ids."""
     for row in rows:
-        row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS
+        if only is None or row.pk in only:
+            row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS
 
 
 @cache

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.utils.crypto import salted_hmac
 
-from actors.models import Actor
+from actors.models import Actor, Kind
 from context.transcript import LogEntry, LogEntryType, Participant
 from events.payloads import TEXT_KINDS
 from files.models import File
@@ -108,3 +108,9 @@ def _fence_file_text(id: UUID, text: str) -> str:
 def build_participant(actor: Actor, role: str = "") -> Participant:
     """Return the participant that the model reads about."""
     return Participant(actor.id, actor.name, actor.handle, is_agent=actor.is_agent, role=role)
+
+
+def parse_participant(row: Mapping[str, Any]) -> Participant:
+    """Return the participant that a query has read as JSON."""
+    is_agent = row["kind"] == Kind.AGENT
+    return Participant(UUID(row["id"]), row["name"], row["handle"], is_agent=is_agent, role=row["role"] or "")

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
+from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import (
     Case,
     CharField,
@@ -22,11 +23,13 @@ from django.db.models import (
     Window,
 )
 from django.db.models.fields.json import KT, KeyTextTransform
-from django.db.models.functions import Cast, Coalesce, Now
+from django.db.models.functions import Cast, Coalesce, JSONObject, Now
 
 from actors.models import Actor, Kind
 from agents.models import Draft
 from chats.models import IS_SPOKEN, SPOKEN_TYPES, ChatActor, Message
+from chats.permissions import build_may_post
+from common.json_rows import build_row_json
 from common.prepared_query import PreparedQuery, is_any_of
 from common.sql_constant import SqlConstant
 from context.earlier import TOKENS_PER_MESSAGE
@@ -90,9 +93,19 @@ def _query_queued_siblings(run_ids: list[UUID]) -> QuerySet[Run]:
     ).select_related("agent", "on_behalf_of")
 
 
+def _query_participants(chat: Any) -> QuerySet[ChatActor, Any]:
+    roles = Membership.objects.filter(workspace=OuterRef("chat__workspace"), actor=OuterRef("actor")).values("role")[:1]
+    participants = ChatActor.objects.filter(chat=chat, ended_at=None).order_by("joined_at", "pk")
+    facts = {name: f"actor__{name}" for name in ("id", "name", "handle", "kind")}
+    return participants.values_list(JSONObject(**facts, role=Subquery(roles)))[:MAX_PARTICIPANTS_READ]
+
+
 def _query_oldest_claimed_run(run_id: UUID) -> QuerySet[Run]:
     key = Run.objects.filter(pk=run_id, state=RunState.QUEUED).values("concurrency_key")[:1]
-    return _query_claimed_runs(list_claimable_runs().filter(concurrency_key=Subquery(key))).order_by("pk")
+    runs = _query_claimed_runs(list_claimable_runs().filter(concurrency_key=Subquery(key)))
+    participants = ArraySubquery(_query_participants(OuterRef("chat_id")))
+    may_post = build_may_post("chat_id", "agent_id", "on_behalf_of_id")
+    return runs.select_related("chat__workspace").annotate(may_post=may_post, participants=participants).order_by("pk")
 
 
 def _query_claimed_runs(runs: QuerySet[Run]) -> QuerySet[Run]:
@@ -106,7 +119,7 @@ def _query_claimed_runs(runs: QuerySet[Run]) -> QuerySet[Run]:
         attempt=0,
     ).exclude(pk=OuterRef("pk"))
     return runs.select_related("agent__current_spec", "agent__parent", "on_behalf_of").annotate(
-        seen=Subquery(participants.values("last_read_seq")[:1]),
+        participant=Subquery(participants.values(json=build_row_json(ChatActor))[:1]),
         usage_rules=build_rules_expression("payer"),
         has_notes=build_has_notes("agent"),
         has_applied_draft=Exists(drafts),
@@ -124,11 +137,13 @@ RUNS_TO_CLAIM = PreparedQuery(
     lambda ids: _query_claimed_runs(Run.objects.filter(is_any_of("pk", ids))).order_by("pk"), list[UUID]
 )
 RUN_TO_CLAIM = PreparedQuery(lambda id: _query_claimed_runs(Run.objects.filter(pk=id)), UUID)
-"""A run with its agent, the agent's production version and the run's person. `seen`: how far the agent has read the
+"""A run with its agent, the agent's production version and the run's person. `participant`: the row of the agent in the
 chat; `usage_rules`: budgets and prices; `has_notes`: whether the agent has notes; `has_applied_draft`: whether a draft of the agent
 is applied in the chat; `has_other_queued_runs`: whether its key has other runs in the chat that were never claimed."""
 NEXT_OF_SAME_KEY_TO_CLAIM = PreparedQuery(_query_oldest_claimed_run, UUID)
-"""The oldest claimable run of the concurrency key of the run with this id, as `RUN_TO_CLAIM` returns it."""
+"""The oldest claimable run of the concurrency key of the run with this id, as `RUN_TO_CLAIM` returns it, with its chat.
+`may_post`: whether its agent and its person may post there, by their roles alone; `participants`: those of the chat, as
+`PARTICIPANTS_OF_CHAT` returns them."""
 
 
 def _prepare_attempt(adapt: Callable[[QuerySet[Run]], QuerySet[Run]]) -> PreparedQuery[Run]:
@@ -191,17 +206,12 @@ def _query_spoken_messages(chat_id: UUID, since: int) -> QuerySet[Message]:
     return rows.only("seq", "author_id").annotate(**facts, **payload).order_by("-seq")[:MAX_ROWS]
 
 
-def _query_participants_of_chat(chat_id: UUID) -> QuerySet[ChatActor]:
-    roles = Membership.objects.filter(workspace=OuterRef("chat__workspace"), actor=OuterRef("actor")).values("role")[:1]
-    participants = ChatActor.objects.filter(chat_id=chat_id, ended_at=None).annotate(role=Subquery(roles))
-    return participants.select_related("actor").order_by("joined_at", "pk")[:MAX_PARTICIPANTS_READ]
-
-
 LOG = PreparedQuery(list_log, UUID, UUID, int, int)
 NEW_MESSAGES = PreparedQuery(_query_new_messages, UUID, UUID, int, int, int)
 SPOKEN_MESSAGES = PreparedQuery(_query_spoken_messages, UUID, int)
 """The messages of people and agents after a `seq`, the newest first, with the facts by which they address an agent."""
-PARTICIPANTS_OF_CHAT = PreparedQuery(_query_participants_of_chat, UUID)
+PARTICIPANTS_OF_CHAT: PreparedQuery[ChatActor] = PreparedQuery(_query_participants, UUID)
+"""The participants whose names a model reads, as JSON (`parse_participant`)."""
 ACTORS = PreparedQuery(lambda ids: Actor.objects.filter(is_any_of("pk", ids)), list[UUID])
 
 

@@ -50,7 +50,7 @@ def build_role_expression(actor: "Actor", workspace: str) -> Combinable:
     if actor.is_agent:
         own = Workspace.objects.filter(pk=OuterRef(workspace), agents=actor, agents__status="ready")
         return Subquery(own.annotate(agent_role=Value(AGENT, CharField())).values("agent_role")[:1])
-    memberships = Membership.objects.filter(actor=actor, actor__is_active=True, workspace=OuterRef(workspace))
+    memberships = Membership.objects.filter(actor=actor.pk, actor__is_active=True, workspace=OuterRef(workspace))
     return Subquery(memberships.values("role")[:1])
 
 

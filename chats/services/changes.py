@@ -37,6 +37,7 @@ def save_changes(
     numbered = [row for row in new if row.has_own_version]
     count = max(1, len(numbered))
     writes = batch or ImmediateWrites()
+    has_updates = locked is not None or len(new) < len(changes)
     if locked is None:
         version, workspace_id = _raise_version(chat_id, count)
     else:
@@ -57,14 +58,16 @@ def save_changes(
             rows = list(group)
             for row in rows:
                 row.assign_version(version)
-            if rows[0].ignores_conflicts:
+            if rows[0].ignores_conflicts and has_updates:
+                # In one statement it would not be defined whether a row conflicts with what the updates change.
                 insert(rows, ignore_conflicts=True)
-                rows = [row for row in rows if not row._state.adding]
             else:
-                writes.insert(rows)
+                writes.insert(rows, ignore_conflicts=rows[0].ignores_conflicts)
             written += rows
     writes.execute()
-    rows_inserted.call(chat_id, [row for row in new if not row._state.adding])
+    left_out = [row for row in new if row._state.adding]
+    written = [row for row in written if row not in left_out]
+    rows_inserted.call(chat_id, [row for row in new if row not in left_out])
 
     frame = Changes(
         topic=f"chat:{chat_id}", after=version - count, version=version, rows=[row.to_row() for row in written]

@@ -17,6 +17,7 @@ from chats.services.changes import save_changes
 from common.clock import now
 from common.errors import Invalid, NotFound, TooLarge, build_duplicate_id_error
 from common.ids import new_id
+from common.writing import WriteBatch
 from events.payloads import MAX_TEXT, MessageWake, SystemMessageType, SystemPayload, TextPayload, dump_payload
 
 MENTION = re.compile(r"(?<![a-zA-Z0-9_@/.-])@([a-zA-Z0-9][a-zA-Z0-9_-]{0,39})")
@@ -63,7 +64,7 @@ def post_message(
                 payload=dump_payload("TEXT_MESSAGE", payload),
                 created_at=now(),
             )
-            save_changes(chat.id, [message, *message_posted.call(chat, message)])
+            save_changes(chat.id, [message, *message_posted.call(chat, message)], batch=WriteBatch())
             if message.seq != chat.version + 1:
                 # The chat changed after the rights were read and before `save_changes` locked it: the author may have been removed.
                 get_chat_for(actor, chat_id, ChatVerb.POST)

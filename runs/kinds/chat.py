@@ -16,8 +16,9 @@ from approvals.selectors import find_decided_calls
 from approvals.services import close_approvals
 from chats import services as chats
 from chats.hooks import message_posted
-from chats.models import Chat, Message
+from chats.models import Chat, ChatActor, Message
 from common.clock import now
+from common.json_rows import build_object
 from common.writing import RowUpdate, WriteBatch
 from context.log_entries import add_file_texts, build_participant
 from context.services import record_strategy, request_summary_on_commit
@@ -134,13 +135,18 @@ class ChatRun(RunKind):
             raise LeaseLost(f"Run {waiting.pk} is gone.")
         return self._start_or_end(run, chat, obstacle, owner, attempt=waiting.attempt)
 
-    def claim_in_locked_chat(self, waiting: Run, owner: str) -> ClaimedRun | None:
+    def claim_in_locked_chat(self, waiting: Any, owner: str) -> ClaimedRun | None:
         obstacle: RunNotAllowed | None = None
-        try:
-            chat = get_chat_of_run(waiting)
-        except RunNotAllowed as error:
-            chat, obstacle = Chat.objects.select_related("workspace").get(pk=waiting.get_chat_id()), error
-        return self._start_or_end(waiting, chat, obstacle, owner, attempt=waiting.attempt)
+        chat = waiting.get_chat()
+        if not waiting.may_post:
+            try:
+                chat = get_chat_of_run(waiting)
+            except RunNotAllowed as error:
+                obstacle = error
+        claimed = self._start_or_end(waiting, chat, obstacle, owner, attempt=waiting.attempt)
+        if claimed is not None:
+            claimed.participants = waiting.participants
+        return claimed
 
     def _start_or_end(
         self, run: Any, chat: Chat, obstacle: RunNotAllowed | None, owner: str, *, attempt: int
@@ -148,6 +154,8 @@ class ChatRun(RunKind):
         """Start a run that `RUN_TO_CLAIM` has read, or end it. `attempt`: the one before. The chat is locked."""
         update: RowUpdate[Run] = build_run_update(run, state=RunState.QUEUED, attempt=attempt)
         run.chat = chat
+        participant = build_object(ChatActor, run.participant) if run.participant else None
+        seen = participant.last_read_seq if participant else 0
         newest = run.agent.current_spec
         # `run.spec` would make another query for a spec that was read as the newest one.
         spec = newest if newest is not None and newest.pk == run.spec_id else run.spec
@@ -156,11 +164,11 @@ class ChatRun(RunKind):
             spec, stamp = found[0], found[1].model_dump(mode="json")
         if run.stop_requested_at is not None:
             self.close(update, LoopEnded("stopped"), claimed=None)
-        elif run.origin == RunOrigin.WAKE and not run.attempt and (run.seen or 0) >= run.trigger_seq:
+        elif run.origin == RunOrigin.WAKE and not run.attempt and seen >= run.trigger_seq:
             # An earlier run has read and answered this message.
             self.save(update, _finish_without_answer([update]))
         elif run.agent.runs_outside and self.is_participant and not run.attempt and obstacle is None:
-            wake_program(run, run.seen or 0)
+            wake_program(run, seen)
             self.save(update, _finish_without_answer([update]))
         elif obstacle is not None or spec is None:
             obstacle = obstacle or RunNotAllowed("no_version", "The agent has no saved version.")
@@ -168,8 +176,8 @@ class ChatRun(RunKind):
         else:
             self.start(update, owner, spec, stamp).set(read_to=chat.version)
             if self.is_participant:
-                add_answered_messages(update, run.seen or 0)
-            read = self.acknowledge_messages(run, has_queued_runs=run.has_other_queued_runs)
+                add_answered_messages(update, seen)
+            read = self.acknowledge_messages(run, participant=participant, has_queued_runs=run.has_other_queued_runs)
             chats.save_changes(chat.id, [update, *read], batch=WriteBatch(), locked=chat)
             return ClaimedRun(
                 run,
@@ -188,13 +196,21 @@ class ChatRun(RunKind):
         """Set the run to a new attempt of this process."""
         return start_attempt(update, owner, spec, stamp)
 
-    def acknowledge_messages(self, run: Run, *, has_queued_runs: bool = True) -> list[chats.RowChange]:
+    def acknowledge_messages(
+        self, run: Run, *, participant: ChatActor | None = None, has_queued_runs: bool = True
+    ) -> list[chats.RowChange]:
         """Move the agent's read cursor to `read_to`, and end the queued runs of the messages that were read: this run answers
         them. The chat is locked: a message posted while one of these is queued starts no run, and would be lost (ADR 0003).
-        `has_queued_runs`: false if it is known that there are none."""
+        `participant`: the agent's row, if it was read since the chat was locked. `has_queued_runs`: false if it is known that there
+        are none."""
         if not self.is_participant:
             return []
-        cursor = chats.ReadCursorUpdate(run.get_chat_id(), run.agent, run.read_to)
+        cursor: RowUpdate[ChatActor]
+        if participant is None:
+            cursor = chats.ReadCursorUpdate(run.get_chat_id(), run.agent, run.read_to)
+        else:
+            participant.actor = run.agent
+            cursor = RowUpdate(participant).set(last_read_seq=max(participant.last_read_seq, run.read_to))
         key, chat_id = run.concurrency_key, run.get_chat_id()
         queued = ANSWERED_QUEUED_RUNS.all(key, chat_id, run.read_to) if has_queued_runs else []
         updates = [build_run_update(other, state=RunState.QUEUED) for other in queued if other.pk != run.pk]
@@ -230,7 +246,9 @@ class ChatRun(RunKind):
         # The instructions of tools that the model finds by `find_tools` are in the schemas of these tools.
         instructions = {tool.tool.name: tool.instructions for tool in list_offered_tools(tools, ())}
         limit, limit_by = find_context_limit(endpoint, model, workspace.context_max_tokens, content.context.max_tokens)
-        read = self.read_conversation(run, content.prompt, instructions, limit, can_see)
+        read = self.read_conversation(
+            run, content.prompt, instructions, limit, can_see, participants=claimed.participants
+        )
         reader = tools.get(READ_FILE)
         if reader is not None and reader.policy == Policy.AUTO:
             read = replace(read, entries=add_file_texts(read.entries, limit))
@@ -319,11 +337,19 @@ class ChatRun(RunKind):
         return claimed.memory
 
     def read_conversation(
-        self, run: Run, prompt: str, instructions: Mapping[str, str], tokens: int, can_see_images: bool
+        self,
+        run: Run,
+        prompt: str,
+        instructions: Mapping[str, str],
+        tokens: int,
+        can_see_images: bool,
+        *,
+        participants: Sequence[Mapping[str, Any]] | None = None,
     ) -> "ConversationSource":
-        """Return what the model reads: at least so many `tokens` of the log, and the images that it can see."""
+        """Return what the model reads: at least so many `tokens` of the log, and the images that it can see. `participants`: those
+        of the chat, as the claim has read them."""
         entries = read_log(run, tokens, with_images=can_see_images, with_later_messages=self.reads_later_messages)
-        chat = read_chat_context(run, entries)
+        chat = read_chat_context(run, entries, participants)
         parent = build_participant(run.agent.parent) if run.agent.parent else None
         system = build_system_text(
             prompt, build_participant(run.agent), chat, instructions, role=run.agent.role, parent=parent

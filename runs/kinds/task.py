@@ -154,7 +154,14 @@ class TaskRun(ChatRun):
         )
 
     def read_conversation(
-        self, run: Run, prompt: str, instructions: Mapping[str, str], tokens: int, can_see_images: bool
+        self,
+        run: Run,
+        prompt: str,
+        instructions: Mapping[str, str],
+        tokens: int,
+        can_see_images: bool,
+        *,
+        participants: Sequence[Mapping[str, Any]] | None = None,
     ) -> ConversationSource:
         task = TaskInput.from_run(run)
         entry = LogEntry(run.id, "TEXT_MESSAGE", UUID(task.author_id), {"text": task.build_message()})

@@ -1,6 +1,6 @@
 """A run that this process has claimed, with what was read and computed for it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +30,8 @@ class ClaimedRun:
     """What decides which model answers, as the claim has read it; null: it is read when it is needed."""
     tool_policies: Mapping[str, Policy] | None = None
     """The policies of the workspace for tools, as the claim has read them; null: they are read when they are needed."""
+    participants: Sequence[Mapping[str, Any]] | None = None
+    """The participants of its chat, as the claim has read them; null: they are read when they are needed."""
     calls_of_other_runs: int | None = None
     """How many calls the other runs of its tree have made, if that was read for several runs that were claimed together."""
     memory: ReadMemory | None = None

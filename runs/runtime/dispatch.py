@@ -4,15 +4,14 @@ What is sent may be lost, late or sent twice: the run's row is the truth, and th
 """
 
 import asyncio
-import json
 import logging
 import os
 from collections.abc import AsyncGenerator, Iterable, Sequence
-from dataclasses import dataclass
 from typing import cast
 from uuid import UUID
 
 from django.db import transaction
+from pydantic import BaseModel, Field
 
 from common.redis_client import build_subscription_client, receive_for_ever, redis_client
 from runs.models import Run, RunState
@@ -25,31 +24,18 @@ READ_SECONDS = 5
 """Seconds after which a read that got nothing is sent again."""
 
 
-@dataclass(frozen=True)
-class DispatchedRuns:
+class DispatchedRuns(BaseModel):
     """The ids of runs that a worker is to claim: one run, or the new runs of one caller. `chat_id`: the chat of the run, if it was
     sent before it was committed."""
 
-    run_ids: Sequence[UUID]
+    run_ids: list[UUID] = Field(min_length=1)
     chat_id: UUID | None = None
-
-    def encode(self) -> bytes:
-        """Return the item of the list."""
-        return json.dumps([str(self.chat_id or ""), *map(str, self.run_ids)]).encode()
-
-    @classmethod
-    def decode(cls, item: bytes) -> "DispatchedRuns":
-        """Return the decoded item. Raises `ValueError`."""
-        match json.loads(item):
-            case [str(chat_id), *run_ids] if run_ids:
-                return cls([UUID(str(run_id)) for run_id in run_ids], UUID(chat_id) if chat_id else None)
-        raise ValueError("The item is not a list of ids.")
 
 
 def dispatch_before_commit(chat_id: UUID, runs: Sequence[Run]) -> None:
     """Send new runs of a chat now, so that a worker receives them before they are committed. To claim such a run, it locks the
     chat, and so waits for the commit."""
-    _send(DispatchedRuns([run.id], chat_id) for run in runs)
+    _send(DispatchedRuns(run_ids=[run.id], chat_id=chat_id) for run in runs)
 
 
 def dispatch_run(run: Run) -> None:
@@ -71,12 +57,12 @@ def dispatch_next_run(concurrency_key: str) -> None:
 
 def send_runs(run_ids: Iterable[UUID]) -> bool:
     """Send each of these runs now. Return false when Redis cannot be reached; do not raise (RUN4)."""
-    return _send(DispatchedRuns([run_id]) for run_id in run_ids)
+    return _send(DispatchedRuns(run_ids=[run_id]) for run_id in run_ids)
 
 
 def send_siblings(run_ids: Sequence[UUID]) -> bool:
     """Send runs of one caller now, as one item. Return false when Redis cannot be reached; do not raise (RUN4)."""
-    return not run_ids or _send([DispatchedRuns(run_ids)])
+    return not run_ids or _send([DispatchedRuns(run_ids=list(run_ids))])
 
 
 def receive_runs() -> AsyncGenerator[DispatchedRuns, None]:
@@ -93,11 +79,11 @@ async def _receive() -> AsyncGenerator[DispatchedRuns, None]:
             if received is None:
                 continue
             try:
-                yield DispatchedRuns.decode(cast(bytes, received[1]))
+                yield DispatchedRuns.model_validate_json(cast(bytes, received[1]))
             except ValueError:
                 logger.warning("An item in the list of queued runs is not one of ours.")
 
 
 def _send(dispatched: Iterable[DispatchedRuns]) -> bool:
-    items = [each.encode() for each in dispatched]
+    items = [each.model_dump_json(exclude_none=True) for each in dispatched]
     return not items or redis_client.call(lambda client: bool(client.lpush(QUEUE, *items)), False)

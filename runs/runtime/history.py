@@ -11,7 +11,15 @@ from agents.services.allowed_tools import ConfiguredTool
 from approvals.selectors import DecidedCall, find_waiting_calls
 from chats.models import Message
 from context.earlier import PREPARE_SHARE, EarlierContext, LogRow, build_earlier_context, compute_tokens
-from context.log_entries import LOG_COLUMNS, add_images, build_entry, build_participant, get_side, is_read_by
+from context.log_entries import (
+    LOG_COLUMNS,
+    add_images,
+    build_entry,
+    build_participant,
+    get_side,
+    is_read_by,
+    parse_participant,
+)
 from context.transcript import INTERRUPTED, WAITING, WORKING, ChatContext, LogEntry, build_turns_of_others
 from embeddings.selectors import find_vector_request
 from events.payloads import ContextStrategy
@@ -102,13 +110,15 @@ def read_new_turns(run: Run) -> list[Turn]:
     return build_turns_of_others(entries, agent_id=run.agent_id, chat=read_chat_context(run, entries))
 
 
-def read_chat_context(run: Run, entries: Iterable[LogEntry]) -> ChatContext:
-    """Return the chat of a run with its participants and the authors of these entries."""
+def read_chat_context(
+    run: Run, entries: Iterable[LogEntry], rows: Iterable[Mapping[str, Any]] | None = None
+) -> ChatContext:
+    """Return the chat of a run with its participants and the authors of these entries. `rows`: the participants, as JSON, if they
+    were read with the run."""
     chat = run.get_chat()
-    participants = [
-        build_participant(participant.actor, role=getattr(participant, "role", None) or "")
-        for participant in PARTICIPANTS_OF_CHAT.all(chat.pk)
-    ]
+    if rows is None:
+        rows = [row[0] for row in PARTICIPANTS_OF_CHAT.rows(chat.pk)]
+    participants = [parse_participant(row) for row in rows]
     authors = {participant.id: participant for participant in participants}
     if missing := {entry.author_id for entry in entries} - authors.keys():
         authors |= {actor.id: build_participant(actor) for actor in ACTORS.all(list(missing))}

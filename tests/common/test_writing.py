@@ -139,6 +139,21 @@ def test_a_batch_with_an_update_whose_condition_is_false_is_an_error(team):
     assert list(Run.objects.values_list("pk", "state")) == [(run.pk, "queued")]
 
 
+def test_a_batch_leaves_out_a_row_that_conflicts_with_a_stored_one(team):
+    stored, new = build_run(team), build_run(team)
+    insert([stored])
+    conflicting = build_run(team)
+    conflicting.pk = stored.pk
+    batch = WriteBatch()
+    batch.insert([message := build_message(team, 1001)])
+    batch.insert([conflicting, new], ignore_conflicts=True)
+    with CaptureQueriesContext(connection) as queries:
+        batch.execute()
+    assert len(queries) == 1
+    assert [row._state.adding for row in (message, conflicting, new)] == [False, True, False]
+    assert set(Run.objects.values_list("pk", flat=True)) == {stored.pk, new.pk}
+
+
 def test_a_row_that_is_updated_twice_in_a_batch_has_both_changes(team):
     run = build_run(team)
     insert([run])

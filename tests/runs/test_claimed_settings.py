@@ -119,7 +119,7 @@ def test_the_statements_of_an_ordinary_claim(environment, django_assert_num_quer
     environment.team.chat.runs.update(state="completed")
     environment.post("second")
     run = environment.runs()[-1]
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(6):
         claimed = claims.claim_run(run.id, "there:1:a")
     assert claimed is not None
     with django_assert_num_queries(2):  # the log and the participants

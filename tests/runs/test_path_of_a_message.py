@@ -3,11 +3,22 @@
 import pytest
 
 from common.db_executor import DatabaseExecutor
+from common.ids import new_id
 from runs.models import Run
 from runs.services import claims
+from tests.api.test_rights import client_for
 from tests.recorder import prepare_run
 
 pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_P1_the_statements_of_a_post(environment, django_assert_num_queries):
+    api, path = client_for(environment.team, "alice"), f"chats/{environment.team.chat.id}/messages"
+    api.ok("POST", path, {"id": str(new_id()), "text": "warm"})
+    environment.team.chat.runs.update(state="completed")
+    # The session with its person, BEGIN, the rights, the agents of the chat, its version, the message and its run, COMMIT.
+    with django_assert_num_queries(7):
+        api.ok("POST", path, {"id": str(new_id()), "text": "hello"})
 
 
 def test_P1_the_statements_of_a_claim(environment, django_assert_num_queries):
@@ -19,11 +30,11 @@ def test_P1_the_statements_of_a_claim(environment, django_assert_num_queries):
     prepare_run(claim())
     environment.post("hello", chat=environment.open_chat("Second"))
     run = Run.objects.order_by("pk")[1]
-    # BEGIN, the lock of the chat, the run with its settings, the rights, the read cursor, the run and the version, COMMIT.
-    with django_assert_num_queries(7):
+    # BEGIN, the lock of the chat, the run with its settings and rights, everything that is written, COMMIT.
+    with django_assert_num_queries(5):
         claimed = claim()
-    # The log and the participants.
-    with django_assert_num_queries(2):
+    # The log.
+    with django_assert_num_queries(1):
         prepare_run(claimed)
 
 
