@@ -106,7 +106,9 @@ def test_two_people_follow_and_control_a_plan_by_hand(people, model: ScriptedMod
     get_board(alice).get_by_role("button", name="Pause the board").press("Enter")
     for person in people:
         expect(get_board(person).get_by_text("paused by Alice")).to_be_visible()
-    get_board(alice).get_by_role("button", name="Continue the board").press("Enter")
+    resume = get_board(alice).get_by_role("button", name="Continue the board")
+    expect(resume).to_be_enabled()  # the answer to the pause may arrive after its frame
+    resume.press("Enter")
     for person in people:
         expect(get_board(person).get_by_text("paused by Alice")).to_have_count(0)
 

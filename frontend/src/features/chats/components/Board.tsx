@@ -97,8 +97,8 @@ export function BoardView({ board: { id, runs }, above }: BoardViewProps) {
                 <Note icon={CircleHelp} label={t('board.request')} text={board.user_input} />
               )}
               {board.reasoning ? <Note icon={Split} label={t('board.why')} text={board.reasoning} /> : null}
-              <EqualCalls runs={runs} />
               <TaskList runs={runs} statuses={statuses} above={above} />
+              <EqualCalls runs={runs} />
               <BoardNotice statuses={statuses} />
             </div>
           ) : null}

@@ -103,6 +103,11 @@ function PlanForm({ onClose, onStarted }: PlanDialogProps) {
   const hints = error instanceof ApiError && sent === plan ? error.hints : []
   const [refused, otherHints] = readHints(hints, plan.tasks)
   const problems = refusals > 0 ? new Map([...findProblems(plan), ...refused]) : refused.size > 0 ? refused : noProblems
+  const empty = () => {
+    setPlan(newPlan())
+    setRefusals(0)
+    form.current?.querySelector('textarea')?.focus()
+  }
   const add = () => {
     focusLast()
     change({ tasks: [...plan.tasks, newTask()] })
@@ -128,7 +133,7 @@ function PlanForm({ onClose, onStarted }: PlanDialogProps) {
       <div className={styles.starts}>
         <LastPlan agents={agents.data} onOpen={setPlan} />
         {isEmptyPlan(plan) ? null : (
-          <Button size="xs" tone="flat" onClick={() => setPlan(newPlan())}>
+          <Button size="xs" tone="flat" onClick={empty}>
             <Eraser className="i s" aria-hidden />
             {t('plan.clear')}
           </Button>
