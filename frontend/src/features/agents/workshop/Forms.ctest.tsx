@@ -129,6 +129,7 @@ it('finds public agents for a team, and names them as tools', async () => {
   await screen.getByRole('checkbox', { name: 'Oracle' }).click()
   expect(teams.at(-1)?.members).toEqual(['weather', 'agent_o'])
   // It is in the list of the team now, and no longer among what was found.
+  await expect.element(screen.getByText('It is in the list above.')).toBeVisible()
   await expect.element(screen.getByRole('checkbox', { name: 'Oracle' })).toBeChecked()
   expect(screen.getByRole('checkbox', { name: 'Oracle' }).elements()).toHaveLength(1)
 })

@@ -130,7 +130,7 @@ function FoundAgents({ workspaceId, query, listed, buildOption }: PublicAgentSea
         {!found.data || found.isFetching
           ? ''
           : rows.length === 0
-            ? t('noPublicAgent')
+            ? t(found.data.rows.length === 0 ? 'noPublicAgent' : 'subAgents.listedAbove')
             : found.data.hasMore
               ? t('morePublicAgents')
               : ''}

@@ -3,6 +3,7 @@ import { Check, ListChecks } from 'lucide-react'
 import { useState } from 'react'
 import { type Decision, useApprovals, useDecideEqualCalls } from '@/api'
 import { ToolName } from '@/features/agents'
+import { cx } from '@/lib/cx'
 import { getErrorText } from '@/lib/errors'
 import { showHiddenCharacters } from '@/lib/hiddenCharacters'
 import { useTexts } from '@/lib/language'
@@ -69,7 +70,7 @@ function EqualCallsCard({ calls }: { calls: readonly WaitingCall[] }) {
           <span className={styles.icon}>
             <ListChecks className="i" aria-hidden />
           </span>
-          <span className={styles.title}>
+          <span className={cx(styles.title, 'grow')}>
             {t('board.tasksWantToRun', { numbers: formatList(numbers), count: numbers.length })}{' '}
             {isAgentTool(tool) ? <ToolName tool={tool} /> : <code>{name}</code>}
             <small>{t('board.equalCallsHint')}</small>
