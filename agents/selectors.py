@@ -259,8 +259,18 @@ def find_answering_spec(agent: Actor, chat_id: UUID, *, may_have_draft: bool = T
 
 def find_answering_specs(agents: Iterable[Actor], chat_id: UUID) -> dict[UUID, AgentSpec]:
     """Return the specs that answer in this chat, by agent. Makes two queries, however many agents they are."""
+    return {spec.agent_id: spec for spec in _filter_answering_specs(agents, chat_id)}
+
+
+def find_team_sizes(agents: Iterable[Actor], chat_id: UUID) -> dict[UUID, int]:
+    """Return how many members the teams of agents have by the specs that answer in this chat. An agent without a team is left out.
+    Makes two queries, and does not read the prompts."""
+    specs = _filter_answering_specs(agents, chat_id).filter(content__team__members__0__isnull=False)
+    return {agent_id: len(members) for agent_id, members in specs.values_list("agent", "content__team__members")}
+
+
+def _filter_answering_specs(agents: Iterable[Actor], chat_id: UUID) -> QuerySet[AgentSpec]:
     spec_ids = {agent.id: agent.current_spec_id for agent in agents}
     drafts = Draft.objects.filter(chat=chat_id, agent__in=spec_ids, ended_at=None, applied__isnull=False)
     spec_ids |= dict(drafts.values_list("agent", "applied"))
-    specs = AgentSpec.objects.filter(pk__in=[id for id in spec_ids.values() if id])
-    return {spec.agent_id: spec for spec in specs}
+    return AgentSpec.objects.filter(pk__in=[id for id in spec_ids.values() if id])

@@ -279,6 +279,7 @@ class BoardTask(Identified, VersionedRow):
             description=self.description,
             replaced_description=self.replaced_description or None,
             parameters=self.parameters,
+            file_ids=self.file_ids,
             after=self.after,
             join=JoinRule(self.join),
             on_failure=FailureRule(self.on_failure),

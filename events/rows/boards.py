@@ -106,8 +106,9 @@ class TaskResultRow(Row):
 class BoardTaskRow(RowOfChat):
     """A task of a board. `number` is its address, from 1; `after` has the numbers of the tasks that it follows. `attempt` and
     `run_id` are those of its last run; the messages of the run have the id of the task as their `metadata.call_id`.
-    `replaced_description`: what the board that this one repeats had there. `results`: of all attempts, the oldest first.
-    `reason_code` says why it was skipped, failed or was cancelled. `cost_micro`: of all its attempts."""
+    `replaced_description`: what the board that this one repeats had there. `file_ids`: the files that it was given. `results`: of
+    all attempts, the oldest first. `reason_code` says why it was skipped, failed or was cancelled. `cost_micro`: of all its
+    attempts."""
 
     kind: Literal["board_task"] = "board_task"
     chat_id: UUID
@@ -118,6 +119,7 @@ class BoardTaskRow(RowOfChat):
     description: str
     replaced_description: str | None = None
     parameters: dict[str, Any]
+    file_ids: list[UUID] = []
     after: list[int]
     join: JoinRule
     on_failure: FailureRule

@@ -15,18 +15,21 @@ from approvals.models import Approval
 from boards.agent_tools import PlanTasks
 from boards.models import Board, BoardTask, TaskResult
 from chats import services as chats
+from common.clock import now
 from events.rows import Policy
 from publishing import services as publishing
 from runs.models import Run
 from runs.services import runs
 from tests.boards.fixtures import BoardEnvironment
 from tests.factories.agents import add_tool_use, change_spec
+from tests.factories.boards import BoardFactory
 from tests.factories.tools import ToolPolicyFactory, ToolServerFactory, WorkspaceToolFactory
 from tests.people import make_agent
 from tests.publishing.publications import LISTING, finish_updates
 from tests.runs.environment import RunEnvironment
 from tools.registry import build_agent_tool_name
 from usage.models import LLMCall
+from waking.services.wake import preview_wakes
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("receiving_engine")]
 
@@ -328,6 +331,24 @@ def test_the_limits_of_the_team_are_those_of_its_boards(environment, boards, lea
     environment.post("@lead plan it")
     board = wait_for_board(environment, boards)
     assert (board.state, board.max_at_once, board.limit_micro) == ("completed", 1, 250_000)
+
+
+def test_the_wake_preview_says_the_team_and_what_its_last_boards_cost(environment, boards, lead):
+    def preview(text: str) -> list[tuple[int, int | None]]:
+        effects = preview_wakes(environment.team.alice, environment.team.chat.id, text=text)
+        return [(effect.team_size, effect.estimate_micro) for effect in effects]
+
+    board = {"chat": environment.team.chat, "on_behalf_of": environment.team.alice, "aggregator": lead}
+    completed = {"planned_by": "model", "state": "completed", "final_response": "Go.", "ended_at": now()}
+    BoardFactory.create(**board, ended=True, planned_by="model", cost_micro=7)
+    for cost in (900, 20):
+        BoardFactory.create(**board, **completed, cost_micro=cost)
+    BoardFactory.create(**board, **(completed | {"planned_by": "person"}), cost_micro=7)
+    assert preview("@lead @robin") == [(0, None), (3, None)], "two boards are too few"
+    BoardFactory.create(**board, **completed, cost_micro=40)
+    assert preview("@lead") == [(3, 40)]
+    environment.post("@lead hello")
+    assert preview("@lead") == [(0, None)], "it reads the message in the run that is queued"
 
 
 @pytest.mark.parametrize(

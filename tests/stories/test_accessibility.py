@@ -364,6 +364,8 @@ def open_board(screens: Screens, filled: FilledWorkspace) -> None:
     screens.press("Plan tasks")
     screens.press("Open the last plan again")
     expect(page.get_by_label("Description of task 3")).to_have_value("Look at the clock")
+    screens.press("More… Task 3")
+    screens.press("More about the plan…")
     check_on_both_sizes(screens, "a plan")
 
 

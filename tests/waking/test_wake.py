@@ -203,7 +203,8 @@ def test_the_wake_preview_shows_that_an_agent_with_one_memory_is_at_work_in_anot
 def test_the_wake_preview_takes_a_fixed_number_of_queries(crowd, django_assert_num_queries):
     for number in range(5):
         crowd.add_agent(f"Agent{number}", handle=f"agent{number}")
-    with django_assert_num_queries(5):  # the first fetches the chat and checks the rights, the last reads the budgets
+    # The first fetches the chat and checks the rights, the last two read the teams.
+    with django_assert_num_queries(7):
         text = "@robin @scribe @agent0 @agent1 @agent2"
         preview_ids = preview_wakes(crowd.team.alice, crowd.team.chat.id, text=text)
     assert len(preview_ids) == 5

@@ -21,12 +21,16 @@ class WakesBody(Body):
 
 
 class WakesRow(Row):
-    """The effect of a message on one agent of the chat. `unreadable`: what it cannot read of the files of the message."""
+    """The effect of a message on one agent of the chat. `unreadable`: what it cannot read of the files of the message.
+    `team_size`: how many agents it may give tasks to, if it is a supervisor and the message wakes it. `estimate_micro`: what its
+    last boards cost, in millionths of a dollar; null if there are too few."""
 
     agent_id: UUID
     effect: Effect
     reason: RefusalReason | None = None
     unreadable: list[Unreadable]
+    team_size: int
+    estimate_micro: int | None
 
 
 class WakeBody(Body):

@@ -9,8 +9,9 @@ from django.db.models import Exists, OuterRef, Q
 
 from actors.models import Actor, AgentStatus
 from agents.models import AgentSpec
-from agents.selectors import find_answering_specs, get_content
+from agents.selectors import find_answering_specs, find_team_sizes, get_content
 from agents.services.allowed_tools import has_reading_tool
+from boards.services.estimates import estimate_board_of
 from chats import services as chats
 from chats.addressing import is_addressed
 from chats.models import SPOKEN_TYPES, Chat, Message, VersionedRow
@@ -56,13 +57,17 @@ class WakeEffect:
     message afterwards. `refused`: the message does not reach the agent.
 
     `reason` of `refused`: why the message does not reach the agent. `budget_used_up` or `price_unknown` with `wakes`: the run stops
-    before it asks a model. `unreadable`: what the agent cannot read of the files that are sent with the message.
+    before it asks a model. `unreadable`: what the agent cannot read of the files that are sent with the message. `team_size`: how
+    many agents a supervisor may give tasks to, and `estimate_micro` what its last boards cost, in millionths of a dollar; null if
+    there are too few.
     """
 
     agent_id: UUID
     effect: Effect
     reason: RefusalReason | None = None
     unreadable: tuple[Unreadable, ...] = ()
+    team_size: int = 0
+    estimate_micro: int | None = None
 
 
 def wake_agents(chat: Chat, message: Message) -> list[VersionedRow]:
@@ -125,12 +130,15 @@ def preview_wakes(
     stored = StoredSettings.of_writer(chat.workspace, person)
     budget_refusals = _find_budget_refusals(chat, person, waking, specs, rules, stored)
     unreadable = _find_unreadable(chat, person, running_here, specs, kinds, stored) if kinds else {}
+    teams = find_team_sizes(waking, chat.id) if waking and person else {}
     return [
         WakeEffect(
             agent.id,
             "refused" if refusal else active.get(agent.id, "wakes"),
             refusal or budget_refusals.get(agent.id),
             unreadable.get(agent.id, ()),
+            team_size=teams.get(agent.id, 0),
+            estimate_micro=estimate_board_of(chat.workspace_id, agent.id) if agent.id in teams else None,
         )
         for agent, _, refusal in addressed
     ]

@@ -20,6 +20,8 @@ interface Action {
    * binds them, and no component runs them by `useActions`.
    */
   keys: readonly string[]
+  /** Whether the keys are bound by their control alone. Otherwise a single S would end the sequence of G and S. */
+  isOfControl?: true
   /** Whether the key applies; by default always. Single letters never apply in a field or a dialog. */
   when?(event: KeyboardEvent): boolean
 }
@@ -43,6 +45,13 @@ const table = {
   'message.reply': { help: 'keys.reply', keys: ['r'] },
   'message.pin': { help: 'keys.pin', keys: ['p'] },
   'pins.open': { text: 'pins', keys: [] },
+  'task.fold': { help: 'keys.task', keys: ['ArrowLeft'], isOfControl: true },
+  'task.unfold': { help: 'keys.task', keys: ['ArrowRight'], isOfControl: true },
+  'task.runAgain': { help: 'keys.task', keys: ['r'], isOfControl: true },
+  'task.stop': { help: 'keys.task', keys: ['s'], isOfControl: true },
+  'task.foldAll': { help: 'keys.tasks', keys: ['Shift+ArrowLeft'], isOfControl: true },
+  'task.unfoldAll': { help: 'keys.tasks', keys: ['Shift+ArrowRight'], isOfControl: true },
+  'plan.open': { text: 'plan.title', keys: [] },
   'chats.open': { help: 'keys.goto', keys: ['g c'] },
   'suggestions.open': { text: 'suggestions', help: 'keys.goto', keys: ['g s'] },
   'directory.open': { text: 'directory', help: 'keys.goto', keys: ['g d'] },
@@ -134,7 +143,8 @@ function runFirstAction(ids: readonly ActionId[], event: KeyboardEvent): void {
 export function useShortcuts(): void {
   useEffect(() => {
     const bound = new Map<string, ActionId[]>()
-    for (const id of actionIds) for (const key of actions[id].keys) bound.set(key, [...(bound.get(key) ?? []), id])
+    for (const id of actionIds)
+      if (!actions[id].isOfControl) for (const key of actions[id].keys) bound.set(key, [...(bound.get(key) ?? []), id])
     const bindings = [...bound].map(
       ([key, ids]) => [key, (event: KeyboardEvent) => runFirstAction(ids, event)] as const,
     )

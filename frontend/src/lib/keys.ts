@@ -9,6 +9,8 @@ const symbols: Record<string, string> = {
   Shift: '⇧',
   ArrowUp: '↑',
   ArrowDown: '↓',
+  ArrowLeft: '←',
+  ArrowRight: '→',
   Enter: '↵',
   Tab: '⇥',
   Escape: 'Esc',

@@ -123,6 +123,7 @@ export const boardTaskRow = (number: number, more: Partial<BoardTaskRow> = {}): 
   description: `Description ${number}`,
   replaced_description: null,
   parameters: {},
+  file_ids: [],
   after: [],
   join: 'all',
   on_failure: 'go_on',

@@ -3441,8 +3441,9 @@ export interface components {
         /**
          * @description A task of a board. `number` is its address, from 1; `after` has the numbers of the tasks that it follows. `attempt` and
          *     `run_id` are those of its last run; the messages of the run have the id of the task as their `metadata.call_id`.
-         *     `replaced_description`: what the board that this one repeats had there. `results`: of all attempts, the oldest first.
-         *     `reason_code` says why it was skipped, failed or was cancelled. `cost_micro`: of all its attempts.
+         *     `replaced_description`: what the board that this one repeats had there. `file_ids`: the files that it was given. `results`: of
+         *     all attempts, the oldest first. `reason_code` says why it was skipped, failed or was cancelled. `cost_micro`: of all its
+         *     attempts.
          */
         BoardTaskRow: {
             after: number[];
@@ -3460,6 +3461,8 @@ export interface components {
             description: string;
             /** @default null */
             ended_at: string | null;
+            /** @default [] */
+            file_ids: string[];
             /** Format: uuid */
             id: string;
             join: components["schemas"]["JoinRule"];
@@ -7828,14 +7831,20 @@ export interface components {
             reply_to?: string | null;
             text: string;
         };
-        /** @description The effect of a message on one agent of the chat. `unreadable`: what it cannot read of the files of the message. */
+        /**
+         * @description The effect of a message on one agent of the chat. `unreadable`: what it cannot read of the files of the message.
+         *     `team_size`: how many agents it may give tasks to, if it is a supervisor and the message wakes it. `estimate_micro`: what its
+         *     last boards cost, in millionths of a dollar; null if there are too few.
+         */
         WakesRow: {
             /** Format: uuid */
             agent_id: string;
             /** @enum {string} */
             effect: "wakes" | "joins" | "next_step" | "next_step_or_after" | "after_answer" | "after_other_work" | "refused";
+            estimate_micro: number | null;
             /** @default null */
             reason: ("suspended" | "taken_down" | "never_answers" | "too_many_hops" | "too_many_wakes" | "too_many_wakes_in_day") | ("budget_used_up" | "price_unknown") | null;
+            team_size: number;
             unreadable: ("files" | "images")[];
         };
         /**

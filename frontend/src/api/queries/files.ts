@@ -1,4 +1,11 @@
-import { skipToken, useInfiniteQuery, useQueries, useQuery, useQueryClient } from '@tanstack/react-query'
+import {
+  keepPreviousData,
+  skipToken,
+  useInfiniteQuery,
+  useQueries,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query'
 import { buildUrl, isNotFound, rest, unwrap, upload } from '../client'
 import type { FileKind, FileRow } from '../types'
 import { useAction } from './action'
@@ -35,6 +42,22 @@ export const useFiles = (workspaceId: string, { q, kind, ofWorkspace = false }: 
       ),
     initialPageParam: '',
     getNextPageParam: page => page.next,
+  })
+
+/** Reads the newest files that were posted in a chat and match. */
+export const useChatFiles = (workspaceId: string, chatId: string, q: string) =>
+  useQuery({
+    queryKey: [...keys.files(workspaceId), 'chat', chatId, q],
+    queryFn: async ({ signal }) =>
+      (
+        await unwrap(
+          rest.GET('/api/v1/chats/{chat_id}/files', {
+            params: { path: { chat_id: chatId }, query: { limit: PAGE_SIZE, ...(q ? { q } : {}) } },
+            signal,
+          }),
+        )
+      ).results,
+    placeholderData: keepPreviousData,
   })
 
 /** Reads one file; none while `id` is undefined. */

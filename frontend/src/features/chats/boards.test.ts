@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { boardRow, boardTaskRow as task, taskResult } from '@/testing/rows'
 import {
-  buildNewBoard,
   canRetry,
   compareDescriptions,
   formatParameter,
@@ -9,9 +8,7 @@ import {
   groupTasks,
   listOpenTasks,
   listReused,
-  openPlan,
   readParameter,
-  removeTask,
 } from './boards'
 
 const ended = { ended_at: '2026-11-20T10:01:00Z' }
@@ -80,25 +77,3 @@ it.each([6, 1.5, true, null, 'Kyoto', '6', '"quoted"', 'true', ['a'], { b: 1 }, 
   'reads the parameter %j as it was written',
   value => expect(readParameter(formatParameter(value))).toEqual(value),
 )
-
-describe('a plan by hand', () => {
-  const stored = {
-    board: boardRow({ user_input: 'A trip' }),
-    tasks: [task(1, { parameters: { days: 4 } }), task(2, { after: [1] }), task(3, { after: [1, 2] })],
-  }
-
-  it('is the plan of an earlier board, without agents that accept no tasks', () => {
-    const plan = openPlan(stored, ['agent 1', 'agent 3'])
-    expect(plan.tasks.map(each => each.agentId)).toEqual(['agent 1', '', 'agent 3'])
-    const body = buildNewBoard('new', plan, null)
-    expect(body.user_input).toBe('A trip')
-    expect(body.tasks.map(each => each.after)).toEqual([[], [1], [1, 2]])
-    expect(body.tasks[0]?.parameters).toEqual({ days: 4 })
-  })
-
-  it('has other numbers once a task is removed', () => {
-    const plan = openPlan(stored, [])
-    const tasks = removeTask(plan.tasks, 't1')
-    expect(buildNewBoard('new', { ...plan, tasks }, null).tasks.map(each => each.after)).toEqual([[], [1]])
-  })
-})

@@ -1,5 +1,5 @@
 /** The states of a board and of its tasks as they are shown, and what may be done with them. Pure functions. */
-import type { BoardDetailRow, BoardRow, BoardTaskRow, NewBoard, TaskResultRow } from '@/api'
+import type { ApprovalAskedRow, BoardRow, BoardTaskRow, CallTarget, TaskResultRow } from '@/api'
 
 /**
  * `waiting`: for others or for its turn; `notStarted`: the board ended before its turn came; `stopped`: by a person, or because
@@ -139,6 +139,34 @@ export function listReused(tasks: readonly BoardTaskRow[], number: number): read
 export const listMissing = (board: BoardRow, tasks: readonly BoardTaskRow[]): readonly BoardTaskRow[] =>
   board.state === 'completed' ? tasks.filter(task => task.state !== 'succeeded') : []
 
+/** A call of a task that waits for a person. `target`: where it goes; null if it stays here, undefined if that is not loaded. */
+export interface WaitingCall {
+  task: BoardTaskRow
+  row: ApprovalAskedRow
+  target: CallTarget | null | undefined
+}
+
+/**
+ * Returns the waiting calls of the same tool with the same arguments and target, in groups of at least two. The server decides
+ * about the calls of a group together. A call whose target is not known to the reader is in none: it needs a look of its own.
+ */
+export function groupEqualCalls(calls: readonly WaitingCall[]): readonly (readonly WaitingCall[])[] {
+  const groups = new Map<string, WaitingCall[]>()
+  for (const call of calls) {
+    const { target, row } = call
+    if (target === undefined || (target?.type === 'chat' && target.is_hidden)) continue
+    const key = JSON.stringify([row.payload.tool, row.payload.arguments, identifyTarget(target)])
+    groups.set(key, [...(groups.get(key) ?? []), call])
+  }
+  return [...groups.values()].filter(group => group.length > 1)
+}
+
+/** Returns what tells a target from others. The names of a chat and of its readers do not count, as on the server. */
+function identifyTarget(target: CallTarget | null): unknown {
+  if (target?.type !== 'chat') return target
+  return [target.workspace_id, target.chat_id, target.readers.map(reader => reader.actor_id).sort()]
+}
+
 /** A part of a description: of the earlier one, of the new one, or of both. */
 interface ChangedPart {
   kind: 'same' | 'removed' | 'added'
@@ -197,53 +225,3 @@ export const readParameters = (fields: readonly ParameterField[]): Record<string
 
 /** The server's limit for the length of a description, in characters. */
 export const MAX_DESCRIPTION = 20_000
-/** The server's limit for the number of tasks of a plan by hand. */
-export const MAX_TASKS = 50
-
-/** A task of a plan that a person writes. */
-export interface PlannedTask {
-  /** Tells the tasks apart while their numbers change. */
-  key: string
-  agentId: string
-  description: string
-  parameters: readonly ParameterField[]
-  /** The keys of the tasks that it follows. */
-  after: readonly string[]
-}
-
-export interface Plan {
-  userInput: string
-  tasks: readonly PlannedTask[]
-}
-
-/** Returns a plan without a task. What followed it follows nothing in its place. */
-export const removeTask = (tasks: readonly PlannedTask[], key: string): readonly PlannedTask[] =>
-  tasks.filter(task => task.key !== key).map(task => ({ ...task, after: task.after.filter(each => each !== key) }))
-
-/** Returns the plan of a board, to be changed and started again. An agent that no longer accepts tasks is left out. */
-export function openPlan({ board, tasks }: BoardDetailRow, agentIds: readonly string[]): Plan {
-  const keys = new Map(tasks.map(task => [task.number, task.id]))
-  return {
-    userInput: board.user_input,
-    tasks: tasks.map(task => ({
-      key: task.id,
-      agentId: agentIds.includes(task.agent_id) ? task.agent_id : '',
-      description: task.description,
-      parameters: toParameterFields(task.parameters),
-      after: task.after.flatMap(number => keys.get(number) ?? []),
-    })),
-  }
-}
-
-/** Returns the body of the request that creates the board of a plan. */
-export const buildNewBoard = (id: string, { userInput, tasks }: Plan, limitMicro: number | null): NewBoard => ({
-  id,
-  user_input: userInput.trim(),
-  tasks: tasks.map(task => ({
-    agent_id: task.agentId,
-    description: task.description.trim(),
-    parameters: readParameters(task.parameters),
-    after: task.after.map(key => tasks.findIndex(other => other.key === key) + 1).filter(number => number > 0),
-  })),
-  limit_micro: limitMicro,
-})

@@ -7,6 +7,8 @@ const wake = (agent_id: string, effect: WakeEffect['effect']): WakeEffect => ({
   effect,
   reason: null,
   unreadable: [],
+  team_size: 0,
+  estimate_micro: null,
 })
 
 it('replaces the effect for agents at work, except for those that cannot answer', () => {

@@ -1,9 +1,9 @@
 import { useState } from 'react'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { render } from 'vitest-browser-react'
-import type { SpecContent } from '@/api'
-import { answerByPath, withQueries } from '@/testing/restServer'
-import { ToolsForm } from './Forms'
+import { defaultSpec, type SpecContent } from '@/api'
+import { answerByPath, answerRequests, page, withQueries } from '@/testing/restServer'
+import { TeamForm, ToolsForm } from './Forms'
 
 const offered = { policy: 'auto', is_available: true, server_name: '', schema_tokens: 100, id: null, schema: {} }
 const tools = [
@@ -59,4 +59,92 @@ it('shows the states without switches when read-only', async () => {
   await expect.element(screen.getByRole('switch')).not.toBeInTheDocument()
   await screen.getByRole('button', { name: /current_time/ }).click()
   await expect.element(screen.getByRole('textbox')).toHaveAttribute('readonly')
+})
+
+const actor = (id: string, name: string, workspace_id: string | null) => ({
+  id,
+  name,
+  handle: name.toLowerCase(),
+  kind: 'agent',
+  workspace_id,
+  avatar: null,
+})
+const own = [
+  { actor: actor('lead', 'Lead', 'w'), accepts_tasks: true },
+  { actor: actor('weather', 'Weather', 'w'), accepts_tasks: true },
+  { actor: actor('finance', 'Finance', 'w'), accepts_tasks: true },
+  { actor: actor('scribe', 'Scribe', 'w'), accepts_tasks: false },
+]
+const oracle = {
+  actor: actor('o', 'Oracle', null),
+  tool_name: 'agent_o',
+  is_shipped: false,
+  publisher_name: 'Elsewhere',
+}
+const browser = { actor: actor('b', 'Browser', null), tool_name: 'agent_b', is_shipped: true, publisher_name: null }
+
+/** Shows the tab of the team of Lead, in which Weather gets tasks. Returns the teams that were edited. */
+async function openTeam({ isReadOnly = false } = {}) {
+  answerRequests(({ path }) => {
+    if (path.startsWith('/workspaces/w/agents')) return [200, page(own)]
+    if (path === '/directory/browser') return [200, browser]
+    if (path === '/directory/agent_o') return [200, oracle]
+    if (path.startsWith('/directory?')) return [200, page(path.includes('query=oracle') ? [oracle] : [])]
+    return [404, { error: { code: 'not_found', message: '' } }]
+  })
+  const teams: SpecContent['team'][] = []
+  const Team = () => {
+    const [value, setValue] = useState({ ...defaultSpec, team: { ...defaultSpec.team, members: ['weather'] } })
+    const edit = (next: SpecContent) => {
+      teams.push(next.team)
+      setValue(next)
+    }
+    return <TeamForm content={value} isReadOnly={isReadOnly} onEdit={edit} workspaceId="w" agentId="lead" />
+  }
+  const screen = await render(withQueries(<Team />))
+  await expect.element(screen.getByText('Weather', { exact: true })).toBeVisible()
+  return { screen, teams }
+}
+
+it('chooses the members of a team among the agents of the workspace that accept tasks, and those of the release', async () => {
+  const { screen, teams } = await openTeam()
+  await expect.element(screen.getByRole('checkbox', { name: 'Browser' })).not.toBeChecked()
+  const names = screen
+    .getByRole('checkbox')
+    .elements()
+    .map(element => element.getAttribute('aria-label'))
+  expect(names).toEqual(['Browser', 'Weather', 'Finance'])
+  await screen.getByRole('checkbox', { name: 'Finance' }).click()
+  await screen.getByRole('checkbox', { name: 'Weather' }).click()
+  expect(teams.map(team => team.members)).toEqual([['weather', 'finance'], ['finance']])
+})
+
+it('finds public agents for a team, and names them as tools', async () => {
+  const { screen, teams } = await openTeam()
+  const search = screen.getByRole('searchbox', { name: 'Find public agents' })
+  await search.fill('nobody')
+  await expect.element(screen.getByText('No public agent matches')).toBeVisible()
+  await search.fill('oracle')
+  await expect.element(screen.getByText('public, by Elsewhere')).toBeVisible()
+  await screen.getByRole('checkbox', { name: 'Oracle' }).click()
+  expect(teams.at(-1)?.members).toEqual(['weather', 'agent_o'])
+  // It is in the list of the team now, and no longer among what was found.
+  await expect.element(screen.getByText('It is in the list above.')).toBeVisible()
+  await expect.element(screen.getByRole('checkbox', { name: 'Oracle' })).toBeChecked()
+  expect(screen.getByRole('checkbox', { name: 'Oracle' }).elements()).toHaveLength(1)
+})
+
+it('edits the limits of boards, and clamps them', async () => {
+  const { screen, teams } = await openTeam()
+  const field = screen.getByLabelText('Tasks at once')
+  await field.fill('99')
+  await screen.getByLabelText('How to put the results together').fill('Dates first.')
+  expect(teams.at(-1)).toMatchObject({ max_at_once: 10, aggregation: 'Dates first.', members: ['weather'] })
+})
+
+it('shows the team without controls when read-only', async () => {
+  const { screen } = await openTeam({ isReadOnly: true })
+  await expect.element(screen.getByRole('checkbox')).not.toBeInTheDocument()
+  await expect.element(screen.getByRole('searchbox')).not.toBeInTheDocument()
+  await expect.element(screen.getByLabelText('How to put the results together')).toHaveAttribute('readonly')
 })

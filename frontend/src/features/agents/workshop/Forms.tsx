@@ -354,6 +354,7 @@ function SpecField({ path, content, isReadOnly, onEdit, agents }: FieldProps & {
           chosen={value as string[]}
           defaultHandles={SHIPPED}
           max={control.max}
+          hasPublicAgents
           isReadOnly={isReadOnly}
           onChange={set}
         />

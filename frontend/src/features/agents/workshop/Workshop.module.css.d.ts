@@ -51,6 +51,7 @@ declare const versions: string;
 declare const snapshot: string;
 declare const tooltokens: string;
 declare const subAgents: string;
+declare const agentSearch: string;
 
 export {
 	tabs,
@@ -97,7 +98,8 @@ export {
 	versions,
 	snapshot,
 	tooltokens,
-	subAgents
+	subAgents,
+	agentSearch
 };
 
 declare const __default_export__: {
@@ -146,5 +148,6 @@ declare const __default_export__: {
 	snapshot: typeof snapshot;
 	tooltokens: typeof tooltokens;
 	subAgents: typeof subAgents;
+	agentSearch: typeof agentSearch;
 };
 export default __default_export__;

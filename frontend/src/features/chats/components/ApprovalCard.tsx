@@ -167,7 +167,7 @@ function useFocusOfMode(mode: Mode): RefObject<HTMLElement | null> {
   return section
 }
 
-function Why({ payload }: { payload: ApprovalAsked }) {
+export function Why({ payload }: { payload: ApprovalAsked }) {
   const { t } = useTexts()
   const { reason, asked_again: askedAgain } = payload
   if (!reason) return null
@@ -273,7 +273,7 @@ function DecideButtons({
 }
 
 /** The arguments as they are, with hidden characters made visible. */
-function Values({ args }: { args: string }) {
+export function Values({ args }: { args: string }) {
   const fields = useMemo(() => readFields(args), [args])
   if (!fields) return <pre className={cx(styles.raw, styles.value)}>{showHiddenCharacters(args)}</pre>
   if (fields.length === 0) return null
@@ -438,13 +438,16 @@ const picks = ['approval.notNow', 'approval.wrongContent', 'approval.neverHere']
 
 interface RefuseFormProps {
   agent: string
+  /** The text of the button that refuses. */
+  label?: string
   isDeciding: boolean
   onDecide(decision: Decision): void
   onBack(): void
 }
 
-function RefuseForm({ agent, isDeciding, onDecide, onBack }: RefuseFormProps) {
+export function RefuseForm({ agent, label, isDeciding, onDecide, onBack }: RefuseFormProps) {
   const { t } = useTexts()
+  const refuse = label ?? t('approval.refuseNow')
   const [note, setNote] = useState('')
   const id = useId()
   return (
@@ -469,12 +472,8 @@ function RefuseForm({ agent, isDeciding, onDecide, onBack }: RefuseFormProps) {
         </div>
       </div>
       <div className={styles.actions}>
-        <Button
-          tone="bad"
-          busy={isDeciding && t('approval.refuseNow')}
-          onClick={() => onDecide({ decision: 'refused', note })}
-        >
-          {t('approval.refuseNow')}
+        <Button tone="bad" busy={isDeciding && refuse} onClick={() => onDecide({ decision: 'refused', note })}>
+          {refuse}
         </Button>
         <Button tone="flat" onClick={onBack}>
           {t('approval.back')}

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { page, userEvent } from 'vitest/browser'
 import { render } from 'vitest-browser-react'
 import type { ActorRow, AnyRow, BoardRow, BoardTaskRow, MessageMetadata, RunRow } from '@/api'
+import { setStorageOwner } from '@/lib/storage'
 import { chatState } from '@/realtime'
 import { run as buildRun } from '@/realtime/server.testing'
 import { buildChatContext, emptyPart, nothingUnread } from '@/testing/chatContext'
@@ -55,6 +56,8 @@ beforeEach(async () => {
 afterEach(() => {
   closeChat()
   vi.restoreAllMocks()
+  localStorage.clear()
+  setStorageOwner(null)
 })
 
 const planCall = messageRow(2, {
@@ -256,6 +259,101 @@ it('looks for the board of a task in the list, if no loaded message names it', a
   const screen = await render(withQueries(<Log context={context} />, newQueryClient()))
   await expect.element(screen.getByRole('region', { name: 'Board, 1 task' })).toBeVisible()
   expect(requests.map(({ path }) => path)).toEqual(['/chats/c/boards?limit=50', '/boards/b'])
+})
+
+it('is folded to its head once it was seen with its answer at an earlier visit', async () => {
+  setStorageOwner('alice')
+  const under = await show(boardRow(), [done(1), boardTaskRow(2)])
+  await expect.element(under.getByText('Result 1')).toBeVisible()
+  await under.unmount()
+  closeChat()
+  const answered = boardRow({ state: 'completed', ...ended })
+  const first = await show(answered, [done(1), failed(2)])
+  await expect.element(first.getByText('Result 1')).toBeVisible()
+  await first.unmount()
+  closeChat()
+  const next = await show(answered, [done(1), failed(2)])
+  const head = next.getByRole('button', { name: '2 tasks' })
+  await expect.element(head).toHaveAttribute('aria-expanded', 'false')
+  await expect.element(next.getByText('1 done · 1 failed')).toBeVisible()
+  expect(next.getByText('Result 1').elements()).toEqual([])
+  await head.click()
+  await expect.element(next.getByText('Result 1')).toBeVisible()
+})
+
+describe('equal calls', () => {
+  /** A task whose run waits with a call of `hold_rooms`. */
+  const waiting = (number: number, args: string): [BoardTaskRow, AnyRow[]] => {
+    const task = boardTaskRow(number, { state: 'running', attempt: 1, run_id: `r${number}` })
+    const of = { author_id: task.agent_id, run_id: task.run_id, metadata: metadataOf(task) }
+    const call = { call_id: `call ${number}`, arguments: args }
+    const asked = {
+      ...call,
+      tool: 'hold_rooms',
+      reason: 'policy',
+      target_id: task.agent_id,
+      target_name: task.agent_name,
+      person_id: 'alice',
+      expires_at: new Date(Date.now() + 3_600_000).toISOString(),
+    }
+    return [
+      task,
+      [
+        runOf(task, { state: 'waiting_approval' }),
+        messageRow(number * 2 + 1, { ...of, type: 'TOOL_CALL', payload: { ...call, name: 'hold_rooms', step: 1 } }),
+        messageRow(number * 2 + 2, { ...of, type: 'APPROVAL_ASKED', payload: asked }),
+      ],
+    ]
+  }
+  const build = () => [waiting(1, '{"rooms":3}'), waiting(2, '{"rooms":3}'), waiting(3, '{"rooms":4}')] as const
+  /** Shows them, with the card of each call. */
+  const showThem = async (me: string) => {
+    const all = build()
+    const screen = await show(
+      boardRow(),
+      all.map(([task]) => task),
+      all.flatMap(([, rows]) => rows),
+      me,
+    )
+    await expect.poll(() => screen.getByRole('region', { name: 'Approval: hold_rooms' }).elements()).toHaveLength(3)
+    return screen
+  }
+
+  it('are approved together, once', async () => {
+    const screen = await showThem('alice')
+    const card = screen.getByRole('region', { name: 'Equal calls: hold_rooms' })
+    await expect.element(card.getByText('Tasks 1 and 2 want to run hold_rooms')).toBeVisible()
+    await expect.element(card.getByText('3', { exact: true })).toBeVisible()
+    const approve = card.getByRole('button', { name: 'Approve all 2' })
+    await approve.click()
+    await approve.click({ force: true })
+    await expect.element(approve).toHaveAttribute('aria-busy', 'true')
+    expect(listChanges(requests)).toEqual([['POST /boards/b/approvals/m4/decide', { decision: 'approved', note: '' }]])
+  })
+
+  it('are refused together with a note, again after a refusal of the server', async () => {
+    vi.restoreAllMocks()
+    let status = 409
+    requests = answerRequests(() => [status, { error: { code: 'approval_decided', message: '' } }])
+    const screen = await showThem('alice')
+    const card = screen.getByRole('region', { name: 'Equal calls: hold_rooms' })
+    await card.getByRole('button', { name: 'Refuse all 2…' }).click()
+    await card.getByRole('button', { name: 'Not now' }).click()
+    const refuse = card.getByRole('button', { name: 'Refuse all 2' })
+    await refuse.click()
+    await vi.waitFor(() => expect(listChanges(requests)).toHaveLength(1))
+    await expect.element(refuse).not.toHaveAttribute('aria-busy')
+    status = 200
+    await refuse.click()
+    await vi.waitFor(() => expect(listChanges(requests)).toHaveLength(2))
+    const refusal = ['POST /boards/b/approvals/m4/decide', { decision: 'refused', note: 'Not now' }]
+    expect(listChanges(requests)).toEqual([refusal, refusal])
+  })
+
+  it('are offered only to those who may decide', async () => {
+    const screen = await showThem('bob')
+    expect(screen.getByRole('region', { name: 'Equal calls: hold_rooms' }).elements()).toEqual([])
+  })
 })
 
 describe('actions', () => {

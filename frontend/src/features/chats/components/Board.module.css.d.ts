@@ -14,6 +14,7 @@ declare const say: string;
 declare const headEnd: string;
 declare const total: string;
 declare const note: string;
+declare const equal: string;
 declare const tasks: string;
 declare const task: string;
 declare const taskHead: string;
@@ -47,6 +48,7 @@ export {
 	headEnd,
 	total,
 	note,
+	equal,
 	tasks,
 	task,
 	taskHead,
@@ -81,6 +83,7 @@ declare const __default_export__: {
 	headEnd: typeof headEnd;
 	total: typeof total;
 	note: typeof note;
+	equal: typeof equal;
 	tasks: typeof tasks;
 	task: typeof task;
 	taskHead: typeof taskHead;

@@ -36,6 +36,7 @@ import {
 } from '../boards'
 import { useBoard, useBoardTasks, useMessageOfBoard, useStreamingTexts, useWaitingSubAgents } from '../hooks'
 import { buildReply } from '../reply'
+import { useSeenEarlier } from '../seenBoards'
 import { listTree, type SubAgent } from '../subAgents'
 import type { PlacedBoard } from '../timeline'
 import styles from './Board.module.css'
@@ -43,6 +44,7 @@ import { BoardProvider } from './BoardProvider'
 import { BoardTask } from './BoardTask'
 import { useBoardContext } from './boardContext'
 import { useChat } from './ChatContext'
+import { EqualCalls } from './EqualCalls'
 import { LazyProse } from './LazyProse'
 import messageStyles from './Message.module.css'
 import { FoldingContext, NestedParts, useFolding } from './SubAgents'
@@ -63,11 +65,12 @@ export function BoardView({ board: { id, runs }, above }: BoardViewProps) {
   const tasks = useBoardTasks(chatId, id)
   const folding = useFolding(runs)
   const statuses = useStatuses(tasks, runs)
+  const isSeen = useSeenEarlier(chatId, id, board)
   const bodyId = useId()
   if (!board) return null
   if (board.reason_code === 'plan_invalid') return <InvalidPlan id={id} error={board.error ?? ''} name={above} />
   const foldId = `board ${id}`
-  const isOpen = folding.chosen.get(foldId) ?? true
+  const isOpen = folding.chosen.get(foldId) ?? !isSeen
   return (
     <BoardProvider board={board} tasks={tasks}>
       <FoldingContext value={folding}>
@@ -95,6 +98,7 @@ export function BoardView({ board: { id, runs }, above }: BoardViewProps) {
               )}
               {board.reasoning ? <Note icon={Split} label={t('board.why')} text={board.reasoning} /> : null}
               <TaskList runs={runs} statuses={statuses} above={above} />
+              <EqualCalls runs={runs} />
               <BoardNotice statuses={statuses} />
             </div>
           ) : null}

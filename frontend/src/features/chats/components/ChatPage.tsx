@@ -22,6 +22,7 @@ import { Button } from '@/ui/Button'
 import { EmptyState } from '@/ui/EmptyState'
 import layout from '@/ui/layout.module.css'
 import { Skeleton } from '@/ui/Skeleton'
+import { useBoardsWentOn } from '../boardsWentOn'
 import { useChatActions } from '../chatActions'
 import {
   useActiveRuns,
@@ -212,6 +213,7 @@ function OpenChat(props: ChatPageProps) {
     ],
   )
   useFocusOnOpen(() => at === null && composer.current?.focus())
+  useBoardsWentOn(chatId)
   useChatActions({ context, focusComposer: () => composer.current?.focus() })
   const title = useChatTitle(chatId, listedChat)
   const readMarks = useReadMarks(chatId)

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { userEvent } from 'vitest/browser'
 import { render } from 'vitest-browser-react'
 import { type ActorRow, keys, type NewMessage, type ParticipantRow, type TextMessageRow } from '@/api'
+import { findActionHandler } from '@/lib/actions'
 import { setStorageOwner } from '@/lib/storage'
 import { buildChatContext } from '@/testing/chatContext'
 import { closeChat, loadChat } from '@/testing/chatSocket'
@@ -120,6 +121,35 @@ it('does not ask at each step of an agent while it is empty, but when somebody b
   expect(countPreviews()).toBe(1)
   await userEvent.keyboard('x')
   await vi.waitFor(() => expect(countPreviews()).toBe(2))
+})
+
+it('says that a supervisor is woken with its team, and what that may cost', async () => {
+  const wake = { effect: 'wakes', reason: null, unreadable: [] }
+  answerRequests(({ path }) =>
+    path === '/chats/c/wakes'
+      ? [
+          200,
+          page([
+            { ...wake, agent_id: 'scribe', team_size: 4, estimate_micro: 90_000 },
+            { ...wake, agent_id: 'robin', team_size: 0, estimate_micro: null },
+          ]),
+        ]
+      : [404, { error: { code: 'not_found', message: '' } }],
+  )
+  const { screen } = await openComposer()
+  await userEvent.keyboard('@scribe @robin plan it')
+  await expect
+    .element(screen.getByRole('status').filter({ hasText: 'Wakes' }))
+    .toHaveTextContent('WakesScribeand its team of 4Robin')
+  await expect.element(screen.getByText('about $0.090')).toBeVisible()
+  await screen.getByRole('button', { name: "Don't wake" }).click()
+  await expect.element(screen.getByText('about $0.090')).not.toBeInTheDocument()
+})
+
+it('opens the form of a plan by the palette', async () => {
+  const { screen } = await openComposer()
+  expect(findActionHandler('plan.open')?.()).toBeUndefined()
+  await expect.element(screen.getByRole('dialog', { name: 'Plan tasks' })).toBeVisible()
 })
 
 it('keeps unsent text until the chat is opened again', async () => {

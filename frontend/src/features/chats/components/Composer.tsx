@@ -16,7 +16,7 @@ import {
 import type { MessageRow } from '@/api'
 import { ContextLine, findNextContext } from '@/features/context'
 import { useFileDrop, useUploads } from '@/features/files'
-import { formatShortcut } from '@/lib/actions'
+import { formatShortcut, useActions } from '@/lib/actions'
 import { cx } from '@/lib/cx'
 import { newId } from '@/lib/ids'
 import { isComposing } from '@/lib/keys'
@@ -352,6 +352,7 @@ function Tools({ area, text, canSend, write, hasAgents, onSend, onFiles, onPlann
 function PlanButton({ onPlanned }: { onPlanned(): void }) {
   const { t } = useTexts()
   const [isOpen, setOpen] = useState(false)
+  useActions(() => ({ 'plan.open': () => setOpen(true) }))
   return (
     <>
       <IconButton label={t('plan.title')} onClick={() => setOpen(true)}>

@@ -13,6 +13,13 @@ declare const number: string;
 declare const parameters: string;
 declare const pair: string;
 declare const after: string;
+declare const starts: string;
+declare const problem: string;
+declare const more: string;
+declare const moreHead: string;
+declare const moreBody: string;
+declare const columns: string;
+declare const files: string;
 declare const hints: string;
 declare const actions: string;
 
@@ -24,6 +31,13 @@ export {
 	parameters,
 	pair,
 	after,
+	starts,
+	problem,
+	more,
+	moreHead,
+	moreBody,
+	columns,
+	files,
 	hints,
 	actions
 };
@@ -36,6 +50,13 @@ declare const __default_export__: {
 	parameters: typeof parameters;
 	pair: typeof pair;
 	after: typeof after;
+	starts: typeof starts;
+	problem: typeof problem;
+	more: typeof more;
+	moreHead: typeof moreHead;
+	moreBody: typeof moreBody;
+	columns: typeof columns;
+	files: typeof files;
 	hints: typeof hints;
 	actions: typeof actions;
 };

@@ -1,31 +1,59 @@
-import { History, Play, Plus, X } from 'lucide-react'
+import { Eraser, History, Play, Plus } from 'lucide-react'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
-import { type ActorRow, ApiError, createBoard, listNewestBoards, readBoard, useAgents, useBoardEstimate } from '@/api'
+import {
+  ApiError,
+  createBoard,
+  type ListedAgentRow,
+  listNewestBoards,
+  readBoard,
+  useAgents,
+  useBoardEstimate,
+  usePublicAgents,
+} from '@/api'
 import { useAsyncAction } from '@/lib/asyncAction'
 import { getErrorText } from '@/lib/errors'
 import { newId } from '@/lib/ids'
 import { useTexts } from '@/lib/language'
+import { formatList } from '@/lib/names'
 import { formatCurrency } from '@/lib/time'
 import { upsertRows } from '@/realtime'
-import { Button, IconButton } from '@/ui/Button'
-import { Checkbox } from '@/ui/Checkbox'
+import { Button } from '@/ui/Button'
 import { Dialog } from '@/ui/Dialog'
 import dialogStyles from '@/ui/Dialog.module.css'
 import { ErrorBanner } from '@/ui/ErrorBanner'
-import { Field, TextField } from '@/ui/Field'
+import { Field, SelectField, TextField } from '@/ui/Field'
 import fieldStyles from '@/ui/Field.module.css'
+import { Loading } from '@/ui/Loading'
 import { showToast } from '@/ui/toast'
-import { buildNewBoard, MAX_DESCRIPTION, MAX_TASKS, openPlan, type Plan, type PlannedTask, removeTask } from '../boards'
+import { MAX_DESCRIPTION } from '../boards'
+import {
+  buildNewBoard,
+  findProblems,
+  isEmptyPlan,
+  MAX_TASKS,
+  newPlan,
+  newTask,
+  type OfferedAgent,
+  openPlan,
+  type Plan,
+  type PlannedTask,
+  type PlanProblems,
+  readHints,
+  readLimit,
+  removeTask,
+} from '../plan'
+import { forgetPlanDraft, usePlanDraft } from '../planDraft'
 import { useChat } from './ChatContext'
-import { ParameterFields } from './ParameterFields'
 import styles from './Plan.module.css'
+import { AgentOptions, More, type OfferedAgents, TaskFields, useProblemText } from './PlanTaskFields'
+import { PublicAgentPicker } from './PublicAgentPicker'
 
 interface PlanDialogProps {
   onClose(): void
   onStarted(): void
 }
 
-/** The form of a plan by hand: the tasks, who does them, and which follow others. */
+/** The form of a plan by hand: the tasks, who does them, and which follow others. What is written is kept when it is closed. */
 export function PlanDialog({ onClose, onStarted }: PlanDialogProps) {
   const { t } = useTexts()
   return (
@@ -41,70 +69,86 @@ export function PlanDialog({ onClose, onStarted }: PlanDialogProps) {
   )
 }
 
-const newTask = (agentId = ''): PlannedTask => ({ key: newId(), agentId, description: '', parameters: [], after: [] })
-
-const MICRO = 1_000_000
+const noProblems: PlanProblems = new Map()
 
 function PlanForm({ onClose, onStarted }: PlanDialogProps) {
   const { t } = useTexts()
-  const { chatId } = useChat()
-  const agents = useAgentsForTasks()
+  const { chatId, workspaceId } = useChat()
+  const agents = useAgents(workspaceId)
+  const publicAgents = usePublicAgents(workspaceId, '')
   const [id] = useState(newId)
-  const [plan, setPlan] = useState<Plan>(() => ({ userInput: '', tasks: [newTask()] }))
-  const [limit, setLimit] = useState('')
+  const [plan, setPlan] = usePlanDraft(chatId)
+  const [sent, setSent] = useState<Plan | null>(null)
+  const [refusals, setRefusals] = useState(0)
   const { busy, error, run } = useAsyncAction()
-  const tasks = useRef<HTMLOListElement>(null)
-  const limitMicro = limit.trim() === '' ? null : Math.round(Number(limit.replace(',', '.')) * MICRO)
-  const isLimitValid = limitMicro === null || (Number.isFinite(limitMicro) && limitMicro > 0)
-  const isComplete =
-    plan.userInput.trim() !== '' && plan.tasks.every(task => task.agentId !== '' && task.description.trim() !== '')
-  const changeTask = (key: string, change: Partial<PlannedTask>) =>
-    setPlan({ ...plan, tasks: plan.tasks.map(task => (task.key === key ? { ...task, ...change } : task)) })
+  const form = useRef<HTMLFormElement>(null)
+  const list = useRef<HTMLOListElement>(null)
+  const focusLast = useFocusLast(list, plan.tasks.length)
+  useFocusProblem(form, refusals, error)
   const estimate = useBoardEstimate(
     chatId,
     plan.tasks.flatMap(task => task.agentId || []),
   ).data
-  const focusLast = useFocusLast(tasks, plan.tasks.length)
+  if (!agents.data || publicAgents.isLoading) return <Loading query={agents} />
+  const change = (changes: Partial<Plan>) => setPlan({ ...plan, ...changes })
+  const changeTask = (key: string, changes: Partial<PlannedTask>) =>
+    change({ tasks: plan.tasks.map(task => (task.key === key ? { ...task, ...changes } : task)) })
+  const offered: OfferedAgents = {
+    own: agents.data.filter(({ accepts_tasks: accepts }) => accepts).map(({ actor }) => actor),
+    others: joinAgents(publicAgents.data?.rows.map(({ actor }) => actor) ?? [], plan.publicAgents),
+  }
+  if (offered.own.length + offered.others.length === 0) return <p className="muted sm">{t('plan.noAgents')}</p>
+
+  // What the server said is about the plan that was sent.
+  const hints = error instanceof ApiError && sent === plan ? error.hints : []
+  const [refused, otherHints] = readHints(hints, plan.tasks)
+  const problems = refusals > 0 ? new Map([...findProblems(plan), ...refused]) : refused.size > 0 ? refused : noProblems
+  const empty = () => {
+    setPlan(newPlan())
+    setRefusals(0)
+    form.current?.querySelector('textarea')?.focus()
+  }
   const add = () => {
     focusLast()
-    setPlan({ ...plan, tasks: [...plan.tasks, newTask()] })
+    change({ tasks: [...plan.tasks, newTask()] })
   }
   const handleSubmit = (event: FormEvent) => {
     event.preventDefault()
+    if (findProblems(plan).size > 0) {
+      setRefusals(refusals + 1)
+      return
+    }
+    setSent(plan)
     void run(async () => {
-      const { board, tasks: rows } = await createBoard(chatId, buildNewBoard(id, plan, limitMicro))
-      upsertRows(chatId, [board, ...rows])
+      const { board, tasks } = await createBoard(chatId, buildNewBoard(id, plan))
+      forgetPlanDraft(chatId)
+      upsertRows(chatId, [board, ...tasks])
       onClose()
       onStarted()
     })
   }
-  if (agents.length === 0) return <p className="muted sm">{t('plan.noAgents')}</p>
   return (
-    <form className="col gap" onSubmit={handleSubmit}>
-      <Field label={t('plan.userInput')}>
-        {attributes => (
-          <textarea
-            {...attributes}
-            className={fieldStyles.input}
-            rows={2}
-            maxLength={MAX_DESCRIPTION}
-            value={plan.userInput}
-            onChange={event => setPlan({ ...plan, userInput: event.target.value })}
-          />
+    <form className="col gap" ref={form} onSubmit={handleSubmit} noValidate data-kept>
+      <UserInput plan={plan} problems={problems} onChange={change} />
+      <div className={styles.starts}>
+        <LastPlan agents={agents.data} onOpen={setPlan} />
+        {isEmptyPlan(plan) ? null : (
+          <Button size="xs" tone="flat" onClick={empty}>
+            <Eraser className="i s" aria-hidden />
+            {t('plan.clear')}
+          </Button>
         )}
-      </Field>
-      <LastPlan agents={agents} onOpen={setPlan} />
-      <ol className={styles.tasks} ref={tasks}>
+      </div>
+      <ol className={styles.tasks} ref={list}>
         {plan.tasks.map((task, index) => (
           <TaskFields
             key={task.key}
             task={task}
             before={plan.tasks.slice(0, index)}
-            agents={agents}
-            onChange={change => changeTask(task.key, change)}
-            onRemove={
-              plan.tasks.length > 1 ? () => setPlan({ ...plan, tasks: removeTask(plan.tasks, task.key) }) : null
-            }
+            agents={offered}
+            problems={problems}
+            onChange={changes => changeTask(task.key, changes)}
+            onRemove={plan.tasks.length > 1 ? () => change({ tasks: removeTask(plan.tasks, task.key) }) : null}
           />
         ))}
       </ol>
@@ -114,18 +158,11 @@ function PlanForm({ onClose, onStarted }: PlanDialogProps) {
           {t('plan.addTask')}
         </Button>
       </div>
-      <TextField
-        label={t('plan.limit')}
-        hint={t('plan.limitHint')}
-        inputMode="decimal"
-        value={limit}
-        error={isLimitValid ? null : t('error.invalid')}
-        onChange={setLimit}
-      />
-      <ErrorBanner error={error} />
-      {error instanceof ApiError && error.hints.length > 0 ? (
+      <MoreOfPlan plan={plan} agents={offered} problems={problems} onChange={change} />
+      {sent === plan ? <ErrorBanner error={error} /> : null}
+      {otherHints.length > 0 ? (
         <ul className={styles.hints} lang="en">
-          {error.hints.map(hint => (
+          {otherHints.map(hint => (
             <li key={hint}>{hint}</li>
           ))}
         </ul>
@@ -135,12 +172,7 @@ function PlanForm({ onClose, onStarted }: PlanDialogProps) {
         <Button tone="flat" onClick={onClose}>
           {t('cancel')}
         </Button>
-        <Button
-          tone="ink"
-          type="submit"
-          busy={busy ? t('plan.starting') : null}
-          blocked={(!isComplete && t('plan.incomplete')) || (!isLimitValid && t('error.invalid'))}
-        >
+        <Button tone="ink" type="submit" busy={busy ? t('plan.starting') : null}>
           <Play className="i s" aria-hidden />
           {t('plan.start', { count: plan.tasks.length })}
         </Button>
@@ -149,10 +181,100 @@ function PlanForm({ onClose, onStarted }: PlanDialogProps) {
   )
 }
 
-/** Returns the agents that accept tasks here: those of the workspace, and public ones that it uses. */
-function useAgentsForTasks(): readonly ActorRow[] {
+const joinAgents = (first: readonly OfferedAgent[], second: readonly OfferedAgent[]): readonly OfferedAgent[] => [
+  ...new Map([...first, ...second].map(agent => [agent.id, agent])).values(),
+]
+
+interface PartProps {
+  plan: Plan
+  problems: PlanProblems
+  onChange(changes: Partial<Plan>): void
+}
+
+function UserInput({ plan, problems, onChange }: PartProps) {
+  const { t } = useTexts()
+  const describe = useProblemText()
+  return (
+    <Field label={t('plan.userInput')} error={describe('userInput', problems.get('userInput'))}>
+      {attributes => (
+        <textarea
+          {...attributes}
+          className={fieldStyles.input}
+          rows={2}
+          maxLength={MAX_DESCRIPTION}
+          value={plan.userInput}
+          onChange={event => onChange({ userInput: event.target.value })}
+        />
+      )}
+    </Field>
+  )
+}
+
+const MAX_AT_ONCE = 10
+
+/** What the simple case does not need: the answer, the limits, and agents that the workspace does not use yet. */
+function MoreOfPlan({ plan, agents, problems, onChange }: PartProps & { agents: OfferedAgents }) {
+  const { t } = useTexts()
   const { workspaceId } = useChat()
-  return (useAgents(workspaceId).data ?? []).filter(({ accepts_tasks: accepts }) => accepts).map(({ actor }) => actor)
+  const describe = useProblemText()
+  const picked = plan.publicAgents.map(agent => agent.name)
+  const limit = readLimit(plan.limit)
+  const inside = new Set(agents.others.map(agent => agent.id))
+  const summary = [
+    limit ? t('plan.limitOf', { amount: formatCurrency(limit) }) : '',
+    plan.maxAtOnce === 3 ? '' : t('board.atOnce', { n: plan.maxAtOnce }),
+  ]
+  const aggregatorProblem = describe('aggregatorId', problems.get('aggregatorId'))
+  return (
+    <More
+      label={t('plan.moreOfPlan')}
+      summary={summary}
+      hasProblem={problems.has('limit') || problems.has('aggregatorId')}
+    >
+      <div className={styles.columns}>
+        {plan.tasks.length > 1 ? (
+          <Field label={t('plan.aggregator')} error={aggregatorProblem} hint={t('plan.aggregatorHint')}>
+            {attributes => (
+              <select
+                {...attributes}
+                className={fieldStyles.input}
+                value={plan.aggregatorId}
+                onChange={event => onChange({ aggregatorId: event.target.value })}
+              >
+                <option value="">{t('plan.aggregatorAuto')}</option>
+                <AgentOptions agents={agents} />
+              </select>
+            )}
+          </Field>
+        ) : null}
+        <SelectField
+          label={t('plan.maxAtOnce')}
+          value={String(plan.maxAtOnce)}
+          options={[...new Set([...Array.from({ length: MAX_AT_ONCE }, (_, index) => index + 1), plan.maxAtOnce])].map(
+            n => ({ value: String(n), label: String(n) }),
+          )}
+          onChange={value => onChange({ maxAtOnce: Number(value) })}
+        />
+        <TextField
+          label={t('plan.limit')}
+          hint={t('plan.limitHint')}
+          inputMode="decimal"
+          value={plan.limit}
+          error={describe('limit', problems.get('limit'))}
+          onChange={limit => onChange({ limit })}
+        />
+      </div>
+      <PublicAgentPicker
+        label={t('plan.publicAgents')}
+        workspaceId={workspaceId}
+        inside={inside}
+        onPick={({ id, name }) => onChange({ publicAgents: [...plan.publicAgents, { id, name }] })}
+      />
+      <span className="hint faint xs" role="status">
+        {picked.length > 0 ? t('plan.offered', { names: formatList(picked), count: picked.length }) : ''}
+      </span>
+    </More>
+  )
 }
 
 /** Returns a function that makes the first field of the next task get the focus once it is shown. */
@@ -168,11 +290,19 @@ function useFocusLast(list: { current: HTMLOListElement | null }, count: number)
   }
 }
 
+/** Moves the focus to the first field that is wrong, each time when the plan was not sent, or was refused. */
+function useFocusProblem(form: { current: HTMLFormElement | null }, refusals: number, error: unknown): void {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when the plan was not sent, or was refused
+  useEffect(() => {
+    if (refusals > 0 || error) form.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus()
+  }, [refusals, error])
+}
+
 /** Number of the newest boards among which the last plan by hand is looked for. */
 const SEARCHED_BOARDS = 50
 
 /** Opens the plan by hand that was started last in this chat. */
-function LastPlan({ agents, onOpen }: { agents: readonly ActorRow[]; onOpen(plan: Plan): void }) {
+function LastPlan({ agents, onOpen }: { agents: readonly ListedAgentRow[]; onOpen(plan: Plan): void }) {
   const { t } = useTexts()
   const { chatId } = useChat()
   const [isLoading, setLoading] = useState(false)
@@ -181,13 +311,7 @@ function LastPlan({ agents, onOpen }: { agents: readonly ActorRow[]; onOpen(plan
     try {
       const boards = await listNewestBoards(chatId, SEARCHED_BOARDS)
       const last = boards.find(board => board.planned_by === 'person')
-      if (last)
-        onOpen(
-          openPlan(
-            await readBoard(last.id),
-            agents.map(agent => agent.id),
-          ),
-        )
+      if (last) onOpen(openPlan(await readBoard(last.id), agents))
       else showToast(t('plan.noLast'))
     } catch (error) {
       showToast(getErrorText(error))
@@ -195,85 +319,9 @@ function LastPlan({ agents, onOpen }: { agents: readonly ActorRow[]; onOpen(plan
     setLoading(false)
   }
   return (
-    <div>
-      <Button size="xs" busy={isLoading ? t('loading') : null} onClick={() => void open()}>
-        <History className="i s" aria-hidden />
-        {t('plan.openLast')}
-      </Button>
-    </div>
-  )
-}
-
-interface TaskFieldsProps {
-  task: PlannedTask
-  /** The tasks above it, which it may follow. */
-  before: readonly PlannedTask[]
-  agents: readonly ActorRow[]
-  onChange(change: Partial<PlannedTask>): void
-  /** Null if it is the only task. */
-  onRemove: (() => void) | null
-}
-
-function TaskFields({ task, before, agents, onChange, onRemove }: TaskFieldsProps) {
-  const { t } = useTexts()
-  const number = before.length + 1
-  const toggle = (key: string) =>
-    onChange({ after: task.after.includes(key) ? task.after.filter(each => each !== key) : [...task.after, key] })
-  return (
-    <li className={styles.task} aria-label={t('plan.task', { n: number })}>
-      <div className={styles.taskHead}>
-        <span className={styles.number} aria-hidden>
-          {number}
-        </span>
-        <select
-          className={fieldStyles.input}
-          aria-label={t('plan.agentOf', { n: number })}
-          value={task.agentId}
-          onChange={event => onChange({ agentId: event.target.value })}
-        >
-          <option value="">{t('plan.chooseAgent')}</option>
-          {agents.map(agent => (
-            <option key={agent.id} value={agent.id}>
-              {agent.name}
-            </option>
-          ))}
-        </select>
-        {onRemove ? (
-          <IconButton small label={t('plan.removeTask', { n: number })} onClick={onRemove}>
-            <X className="i s" />
-          </IconButton>
-        ) : null}
-      </div>
-      <textarea
-        className={fieldStyles.input}
-        aria-label={t('plan.descriptionOf', { n: number })}
-        placeholder={t('plan.description')}
-        rows={2}
-        maxLength={MAX_DESCRIPTION}
-        value={task.description}
-        onChange={event => onChange({ description: event.target.value })}
-      />
-      <ParameterFields
-        label={t('plan.parametersOf', { n: number })}
-        fields={task.parameters}
-        onChange={parameters => onChange({ parameters })}
-      />
-      {before.length > 0 ? (
-        <fieldset className={styles.after}>
-          <legend>{t('plan.startsAfter')}</legend>
-          {before.map((other, index) => (
-            // biome-ignore lint/a11y/noLabelWithoutControl: the check box is inside
-            <label key={other.key}>
-              <Checkbox
-                checked={task.after.includes(other.key)}
-                label={t('plan.afterTask', { n: index + 1 })}
-                onChange={() => toggle(other.key)}
-              />
-              {index + 1}
-            </label>
-          ))}
-        </fieldset>
-      ) : null}
-    </li>
+    <Button size="xs" busy={isLoading ? t('loading') : null} onClick={() => void open()}>
+      <History className="i s" aria-hidden />
+      {t('plan.openLast')}
+    </Button>
   )
 }

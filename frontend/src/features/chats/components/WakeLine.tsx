@@ -1,10 +1,11 @@
 import { CornerDownRight, Moon, Reply, TriangleAlert, Zap } from 'lucide-react'
-import type { ReactNode } from 'react'
+import { Fragment, type ReactNode } from 'react'
 import { removeFromChat, type WakeEffect } from '@/api'
 import { LayerIcon } from '@/features/layers'
 import { cx } from '@/lib/cx'
 import { getErrorText } from '@/lib/errors'
 import { type PlainTextKey, type Texts, useTexts } from '@/lib/language'
+import { formatCurrency } from '@/lib/time'
 import { Avatar } from '@/ui/Avatar'
 import { PathLink } from '@/ui/PathLink'
 import { showToast } from '@/ui/toast'
@@ -115,6 +116,7 @@ export function WakeLine({ wakes, isQuiet, onQuietChange, children }: WakeLinePr
         )}
       </span>
       <span className="end">
+        {isQuiet ? null : <TeamEstimate wakes={wakes ?? []} />}
         {children}
         {reachesAgents ? (
           <button type="button" className="link" aria-pressed={isQuiet} onClick={() => onQuietChange(!isQuiet)}>
@@ -123,6 +125,21 @@ export function WakeLine({ wakes, isQuiet, onQuietChange, children }: WakeLinePr
         ) : null}
       </span>
     </div>
+  )
+}
+
+/** What the boards of the supervisors that are woken may cost. */
+function TeamEstimate({ wakes }: { wakes: readonly WakeEffect[] }) {
+  const { t } = useTexts()
+  const amount = wakes.reduce(
+    (sum, { effect, estimate_micro: micro }) => sum + (effect === 'wakes' ? (micro ?? 0) : 0),
+    0,
+  )
+  if (amount === 0) return null
+  return (
+    <span className="faint xs num" title={t('wake.estimateHint')}>
+      {t('wake.estimate', { amount: formatCurrency(amount) })}
+    </span>
   )
 }
 
@@ -169,7 +186,12 @@ function AgentGroup({ wakes, icon, textBefore, textAfter, showsReasons }: AgentG
       {icon}
       <span>{t(textBefore)}</span>
       {wakes.map(wake => (
-        <AgentChip key={wake.agent_id} agentId={wake.agent_id} reason={showsReasons ? describeReason(wake, t) : null} />
+        <Fragment key={wake.agent_id}>
+          <AgentChip agentId={wake.agent_id} reason={showsReasons ? describeReason(wake, t) : null} />
+          {wake.effect === 'wakes' && wake.team_size > 0 ? (
+            <span>{t('wake.withTeam', { count: wake.team_size })}</span>
+          ) : null}
+        </Fragment>
       ))}
       {textAfter ? <span>{t(textAfter)}</span> : null}
     </>

@@ -130,6 +130,8 @@ const first = {
   'keys.inside': 'In a message: its actions, its links',
   'keys.reply': 'Reply to the message',
   'keys.pin': 'Pin or unpin the message',
+  'keys.task': 'On a task of a board: fold, unfold, run again, stop',
+  'keys.tasks': 'On a task of a board: fold, unfold all',
   'keys.send': 'Send, new line',
   'keys.sendQuietly': 'Send without waking',
   'keys.stop': 'Stop all runs here',

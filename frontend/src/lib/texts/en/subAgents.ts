@@ -33,6 +33,7 @@ const subAgents = {
   'subAgents.readyMade': 'ready-made',
   'subAgents.takenDown': 'taken down',
   'subAgents.notFound': 'not found here',
+  'subAgents.listedAbove': 'It is in the list above.',
   'subAgents.acceptsNone': 'accepts no tasks',
   'subAgents.allowedHint': 'It may give tasks to these agents, at most {{most}}.',
   'subAgents.waitsForYou': 'waits for you',

@@ -132,6 +132,8 @@ const first: Record<keyof typeof en, string> = {
   'keys.inside': '在消息中：可用的操作、链接',
   'keys.reply': '回复消息',
   'keys.pin': '置顶或取消置顶消息',
+  'keys.task': '在任务板的任务上：收起、展开、重新运行、停止',
+  'keys.tasks': '在任务板的任务上：全部收起、展开',
   'keys.send': '发送、换行',
   'keys.sendQuietly': '发送但不唤醒任何 Agent',
   'keys.stop': '停止这里的运行',

@@ -33,6 +33,7 @@ const subAgents = {
   'subAgents.readyMade': '内置',
   'subAgents.takenDown': '已下架',
   'subAgents.notFound': '这里找不到',
+  'subAgents.listedAbove': '已在上方列表中。',
   'subAgents.acceptsNone': '不接受任务',
   'subAgents.allowedHint': '它可以把任务交给这些 Agent，最多 {{most}} 个。',
   'subAgents.waitsForYou': '等你决定',

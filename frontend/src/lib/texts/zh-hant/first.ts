@@ -132,6 +132,8 @@ const first: Record<keyof typeof en, string> = {
   'keys.inside': '在訊息中：可用的操作、連結',
   'keys.reply': '回覆訊息',
   'keys.pin': '釘選或取消釘選訊息',
+  'keys.task': '在任務板的任務上：收合、展開、重新執行、停止',
+  'keys.tasks': '在任務板的任務上：全部收合、展開',
   'keys.send': '傳送、換行',
   'keys.sendQuietly': '傳送但不喚醒任何 Agent',
   'keys.stop': '停止這裡的執行',

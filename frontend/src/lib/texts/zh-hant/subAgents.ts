@@ -33,6 +33,7 @@ const subAgents = {
   'subAgents.readyMade': '內建',
   'subAgents.takenDown': '已下架',
   'subAgents.notFound': '這裡找不到',
+  'subAgents.listedAbove': '已在上方清單中。',
   'subAgents.acceptsNone': '不接受任務',
   'subAgents.allowedHint': '它可以把任務交給這些 Agent，最多 {{most}} 個。',
   'subAgents.waitsForYou': '等你決定',
