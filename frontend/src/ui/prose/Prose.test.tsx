@@ -1,6 +1,7 @@
 import { renderToStaticMarkup } from 'react-dom/server'
 import { describe, expect, it, vi } from 'vitest'
 import { loadLanguage } from '@/lib/language'
+import table from '../../../../tests/fixtures/mentions.json'
 import { CitationContext, splitCitations } from './citations'
 import { Prose } from './Prose'
 import { markdown } from './parse'
@@ -144,6 +145,17 @@ describe('Prose', () => {
     expect(rendered).toContain('<span class="at me" title="@alice">@Alice</span>')
     expect(rendered).toContain('@nobody')
     expect(rendered.match(/class="at/g)).toHaveLength(2)
+  })
+
+  it.each(table.cases)('shows the mentions that the server finds: $id', ({ typed, sent = typed, mentions }) => {
+    const names = new Map(table.participants.map(({ handle, name }) => [handle, name]))
+    const findName = (handle: string) => {
+      const name = names.get(handle.toLowerCase())
+      return name === undefined ? null : { name, isMe: false }
+    }
+    const rendered = renderToStaticMarkup(<Prose text={sent} findName={findName} />)
+    const drawn = [...rendered.matchAll(/<span class="at" title="[^"]*">@([^<]*)</g)].map(([, name]) => name)
+    expect(drawn).toEqual(mentions.map(([handle]) => names.get(String(handle))))
   })
 
   it('keeps line breaks', () => {

@@ -146,7 +146,7 @@ const getAlignment = (token: Token) => alignments[token.attrGet('style') ?? '']
 
 function renderText(text: string): ReactNode {
   if (text.includes('[#')) return <Citations text={text} />
-  return text.includes('@') ? <Mentions text={text} /> : text
+  return text.includes('@') || text.includes('＠') ? <Mentions text={text} /> : text
 }
 
 function Citations({ text }: { text: string }) {
