@@ -22,7 +22,8 @@ _SYMBOLS = re.compile(r"[^\w\s\x00-\x7f]")
 def find_free_handle(name: str, existing: QuerySet[Any], *, fallback: str = "") -> str:
     """Return an unused handle made from a name; from `fallback` or random characters if the name has no letter or digit.
 
-    Letters of other scripts are transliterated (`小明` becomes `xiaoming`), and emoji are left out. Similar handles are locked until the caller's transaction ends, so that two concurrent callers get different ones.
+    Letters of other scripts are transliterated (`小明` becomes `xiaoming`), and emoji are left out. Similar handles are locked
+    until the caller's transaction ends, so that two concurrent callers get different ones.
     """
     base = slugify(anyascii(_SYMBOLS.sub(" ", name)))[:32].strip("-_") or fallback or f"u-{secrets.token_hex(3)}"
     if base in RESERVED:

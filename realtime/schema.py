@@ -214,7 +214,7 @@ def build_constants() -> str:
     patterns = {
         "spaced": mentions.SPACED,
         "beginning": mentions.MENTION_BEGINNING,
-        "end": mentions.MENTION_END,
+        "ending": mentions.MENTION_END,
         "mention": mentions.MENTION,
         "codeAndAddresses": mentions.CODE_AND_ADDRESSES,
         "indentedCode": mentions.INDENTED_CODE,

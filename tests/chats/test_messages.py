@@ -121,7 +121,9 @@ def participants(team):
             chats.add_participant(team.alice, team.chat.id, agent.id)
     for agent, row in zip(agents, MENTIONS["participants"], strict=False):
         Actor.objects.filter(pk=agent.pk).update(handle=row["handle"])
-    return {row["handle"]: str(agent.pk) for row, agent in zip(MENTIONS["participants"], [*agents, team.bob], strict=True)}
+    return {
+        row["handle"]: str(agent.pk) for row, agent in zip(MENTIONS["participants"], [*agents, team.bob], strict=True)
+    }
 
 
 def test_the_mentions_of_a_message_are_those_of_the_shared_table(team, participants):

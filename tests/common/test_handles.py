@@ -65,7 +65,11 @@ def test_people_workspaces_and_agents_with_chinese_names_get_readable_handles():
     other = create_workspace(person, name="資料組")
     assert (person.handle, workspace.handle, other.handle) == ("wangjialing", "ziliaozu", "ziliaozu-2")
     names = ["小明", "資料 助手", "小明"]
-    assert [make_agent(workspace, person, name).handle for name in names] == ["xiaoming", "ziliao-zhushou", "xiaoming-2"]
+    assert [make_agent(workspace, person, name).handle for name in names] == [
+        "xiaoming",
+        "ziliao-zhushou",
+        "xiaoming-2",
+    ]
 
 
 def sign_up(name: str, email: str) -> tuple[int, dict]:

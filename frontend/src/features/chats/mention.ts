@@ -52,7 +52,7 @@ export function replaceNamesByHandles(text: string, actors: readonly ActorRow[])
     .filter(actor => actor.name && getMentionName(actors, actor) === actor.name)
     .sort((a, b) => b.name.length - a.name.length)
   if (byName.length === 0) return text
-  const names = byName.map(({ name }) => escapeRegExp(name) + (endsWithSpaced.test(name) ? mentionPatterns.end : ''))
+  const names = byName.map(({ name }) => escapeRegExp(name) + (endsWithSpaced.test(name) ? mentionPatterns.ending : ''))
   // All names in one pass: a handle that was written may be the name of another actor.
   const pattern = `${mentionPatterns.beginning}(?:${names.join('|')})`
   let end = 0
