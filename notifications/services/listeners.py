@@ -265,6 +265,23 @@ def _notify_about_public_agent(
     )
 
 
+def notify_grant_changed(grant: Any, operator: Actor, kind: NotificationKind) -> None:
+    """Notify a person that an operator has granted them a right on an agent, a chat or a workspace, or has revoked it. The excerpt
+    is the name of the right in code, which clients translate."""
+    target = grant.content_object
+    notify(
+        [grant.user_id],
+        event=_build_event_key(kind, type(grant).__name__, grant.pk),
+        type=kind,
+        workspace_id=target.pk if isinstance(target, Workspace) else target.workspace_id,
+        actor=operator,
+        agent_name=target.name if isinstance(target, Actor) else "",
+        agent_id=target.pk if isinstance(target, Actor) else None,
+        chat_id=target.pk if isinstance(target, Chat) else None,
+        excerpt=grant.permission.codename,
+    )
+
+
 def notify_workspace_deleted(workspace: Workspace, actor: Actor) -> None:
     """Notify the other members that their workspace was deleted, and the former members who may undo it. An operator who is not a
     member is not named."""
