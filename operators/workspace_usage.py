@@ -21,6 +21,7 @@ from workspaces.models import Workspace
 DAYS = 30
 SUCCESSFUL = ("", "stopped")
 """The error codes of model calls that did not fail."""
+CALL_FIGURES = ("calls", "failed", "unpriced", "input_tokens", "output_tokens", "cost_micro")
 COLUMNS = (
     "id",
     "handle",
@@ -77,7 +78,7 @@ def list_workspace_usage(limit: int | None = None) -> list[WorkspaceUsage]:
     of queries, by indexes of the period, of the workspace and of its files."""
     since = get_lowest_id_at(now() - timedelta(days=DAYS))
     calls = LLMCall.objects.filter(pk__gte=since, workspace__isnull=False).order_by().values("workspace")
-    summed = calls.annotate(
+    summed: Any = calls.annotate(
         calls=Count("pk"),
         failed=Count("pk", filter=~Q(error_code__in=SUCCESSFUL)),
         unpriced=Count("pk", filter=Q(cost_micro=None)),
@@ -85,15 +86,14 @@ def list_workspace_usage(limit: int | None = None) -> list[WorkspaceUsage]:
         output_tokens=Sum("output_tokens"),
         cost_micro=Sum("cost_micro"),
     )
-    calls_by_id = {row.pop("workspace"): {name: value or 0 for name, value in row.items()} for row in summed}
+    calls_by_id: dict[UUID, dict[str, Any]] = {row["workspace"]: row for row in summed}
     bytes_by_id = _group(File.objects.filter(deleted_at=None), "workspace", Sum("size"))
     last_by_id = _group(Message.objects.filter(pk__gte=since), "chat__workspace", Max("created_at"))
     workspaces = Workspace.objects.filter(deleted_at=None).order_by("name", "pk")
-    no_calls = dict.fromkeys(("calls", "failed", "unpriced", "input_tokens", "output_tokens", "cost_micro"), 0)
     usage = [
         WorkspaceUsage(
             workspace,
-            **calls_by_id.get(workspace.pk, no_calls),
+            **{name: calls_by_id.get(workspace.pk, {}).get(name) or 0 for name in CALL_FIGURES},
             bytes=bytes_by_id.get(workspace.pk, 0),
             members=workspace.member_count,
             last_message_at=last_by_id.get(workspace.pk),
@@ -110,7 +110,7 @@ def _group(rows: Any, by: str, value: Any) -> dict[UUID, Any]:
 
 def download_workspace_usage(request: HttpRequest) -> HttpResponse:
     """Return the usage of all workspaces as CSV, and record the download."""
-    rows = [
+    rows: list[list[str | int]] = [
         [
             str(row.workspace.pk),
             row.workspace.handle,
