@@ -28,7 +28,7 @@ def _build_entry(title: "StrOrPromise", icon: str, table: str, query: str = "") 
     return entry
 
 
-NAVIGATION = [
+NAVIGATION: list[dict[str, Any]] = [
     {"items": [{"title": _("Overview"), "icon": "dashboard", "link": reverse_lazy("admin:index")}]},
     {
         "title": _("Workspaces & people"),
