@@ -212,6 +212,7 @@ class ActorAdmin(ReadOnlyAdmin):
         _("Sign out everywhere"),
         _("All sessions end at once; API tokens stay."),
         icon="logout",
+        asks_reason=True,
         is_available=is_person,
     )
     def sign_out(self, person: Actor, operator: Actor) -> None:
@@ -231,6 +232,7 @@ class ActorAdmin(ReadOnlyAdmin):
         _("Access level"),
         _("Readers and operators of this installation."),
         icon="badge",
+        asks_reason=True,
         is_available=is_person,
         form_class=LevelForm,
     )
@@ -241,6 +243,7 @@ class ActorAdmin(ReadOnlyAdmin):
         _("Suspend"),
         _("It starts nothing new, anywhere."),
         icon="pause",
+        asks_reason=True,
         is_available=lambda actor: actor.is_agent and actor.status == AgentStatus.READY,
     )
     def suspend_agent(self, agent: Actor, operator: Actor) -> None:

@@ -140,7 +140,7 @@ class Throttle(BaseThrottle):
     """Take a token from the bucket of the person, however they signed in (SEC7), or of the IP address of an anonymous request.
 
     A view may name further buckets of the person in `person_buckets`, or return any buckets from a method `buckets(request)`.
-    Requests that the view refuses count as well.
+    Requests that the view refuses count as well. A view whose bucket has few tokens calls `throttle` after it has checked the body.
     """
 
     def allow_request(self, request: Request, view: "APIView") -> bool:

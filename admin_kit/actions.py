@@ -5,21 +5,28 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any, cast
 
+from django import forms
 from django.contrib import messages
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext_lazy as _
 from unfold.decorators import action
 from unfold.enums import ActionVariant
 from unfold.forms import BaseDialogForm
+from unfold.widgets import UnfoldAdminTextareaWidget
 
 from admin_kit.links import short_name
 from common.errors import AppError
 from common.operators import get_for_operator
+from events import audit
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
+
+
+MAX_REASON = 500
 
 
 @dataclass(frozen=True)
@@ -35,6 +42,7 @@ def service_action(
     *,
     icon: str,
     is_dangerous: bool = False,
+    asks_reason: bool = False,
     is_available: Callable[[Any], bool] = lambda row: True,
     form_class: type[Any] = BaseDialogForm,
     needs_session: bool = False,
@@ -44,14 +52,21 @@ def service_action(
     Add its name to `actions` for the list, and to `actions_detail` for a button on the row's page, which opens a dialog with
     `help_text` and the fields of `form_class`. The button is shown for the rows that are `is_available`. If the method returns a
     text, it is shown once. An `AppError` is shown to the operator. `needs_session`: the method gets the `session` of the operator.
+
+    The dialog of an action that `asks_reason` or `is_dangerous` has an optional reason, which is stored in the audit records of
+    the action, unless its form has a `reason` of its own.
     """
+    adds_reason = (asks_reason or is_dangerous) and "reason" not in form_class.base_fields
+    dialog_form = _add_reason(form_class) if adds_reason else form_class
 
     def decorate(method: Callable[..., str | RedirectTo | None]) -> Any:
         @wraps(method)
         def submit_dialog(model_admin: Any, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
             fields = {name: value for name, value in form.cleaned_data.items() if not name.startswith("_")}
             fields |= {"session": request.session} if needs_session else {}
-            result = _call_service(model_admin, request, object_id, method, description, fields)[1]
+            reason = fields.pop("reason") if adds_reason else ""
+            with audit.state_reason(reason):
+                result = _call_service(model_admin, request, object_id, method, description, fields)[1]
             if isinstance(result, RedirectTo):
                 return _redirect(request, redirect(result.url))
             if result:
@@ -68,7 +83,7 @@ def service_action(
             dialog={
                 "title": description,
                 "description": help_text,
-                "form_class": form_class,
+                "form_class": dialog_form,
                 "form_submit_text": description,
             },
         )
@@ -89,6 +104,18 @@ def service_action(
         return admin_action
 
     return decorate
+
+
+def _add_reason(form_class: type[Any]) -> type[Any]:
+    """Return a form with an optional reason after the fields of this form."""
+    reason = forms.CharField(
+        label=_("Reason"),
+        help_text=_("Optional. It is stored in the audit trail."),
+        max_length=MAX_REASON,
+        required=False,
+        widget=UnfoldAdminTextareaWidget(attrs={"rows": 2}),
+    )
+    return type(form_class.__name__, (form_class,), {"reason": reason})
 
 
 def _call_service(

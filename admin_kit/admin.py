@@ -22,7 +22,7 @@ class DoneOrOpenedFilter(admin.SimpleListFilter):
 
     title = _("done or looked at")
     parameter_name = "done"
-    OPENED = ("admin.opened", "chat.read_by_operator")
+    OPENED = ("admin.opened", "admin.exported", "chat.read_by_operator")
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
         return [("yes", _("Done")), ("no", _("Looked at by operators"))]

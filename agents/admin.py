@@ -51,6 +51,7 @@ class DraftAdmin(ReadOnlyAdmin):
         _("Free the lock"),
         _("Whoever is editing it must stop; the text stays, and others can edit it."),
         icon="lock_open",
+        asks_reason=True,
         is_available=lambda draft: draft.ended_at is None and draft.lock_holder_id is not None,
     )
     def release_draft(self, draft: Draft, operator: Actor) -> None:

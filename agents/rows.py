@@ -1,6 +1,6 @@
 """Build the rows of agents in the API."""
 
-from actors.models import Actor
+from actors.models import Actor, AgentStatus
 from agents.permissions import AgentVerb, compute_agent_verbs, get_production
 from agents.specs.content import SpecContent, ToolUse
 from agents.sub_agents import build_task_tool
@@ -42,6 +42,7 @@ def build_listed_agent_row(agent: Actor, *, state: AgentState) -> ListedAgentRow
     return ListedAgentRow(
         actor=agent.to_row(),
         state=state,
+        is_suspended=agent.status == AgentStatus.SUSPENDED,
         verbs=sorted(compute_agent_verbs(agent)),
         accepts_tasks=agent.accepts_tasks,
         role=agent.role,

@@ -4,6 +4,7 @@ import re
 import secrets
 from typing import Any
 
+from anyascii import anyascii
 from django.db import connection
 from django.db.models import QuerySet
 from django.utils.text import slugify
@@ -15,12 +16,16 @@ HANDLE_PATTERN = re.compile(r"^[a-z0-9](?:[a-z0-9_-]{0,38}[a-z0-9])?$")
 RESERVED = frozenset({"all", "here", "everyone", "nobody", "system"})
 
 
-def find_free_handle(name: str, existing: QuerySet[Any], *, fallback: str = "") -> str:
-    """Return an unused handle made from a name; from `fallback` or random characters if the name has no Latin letter or digit.
+_SYMBOLS = re.compile(r"[^\w\s\x00-\x7f]")
 
-    Similar handles are locked until the caller's transaction ends, so that two concurrent callers get different ones.
+
+def find_free_handle(name: str, existing: QuerySet[Any], *, fallback: str = "") -> str:
+    """Return an unused handle made from a name; from `fallback` or random characters if the name has no letter or digit.
+
+    Letters of other scripts are transliterated (`小明` becomes `xiaoming`), and emoji are left out. Similar handles are locked
+    until the caller's transaction ends, so that two concurrent callers get different ones.
     """
-    base = slugify(name)[:32].strip("-_") or fallback or f"u-{secrets.token_hex(3)}"
+    base = slugify(anyascii(_SYMBOLS.sub(" ", name)))[:32].strip("-_") or fallback or f"u-{secrets.token_hex(3)}"
     if base in RESERVED:
         base = f"{base}-1"
     lock_handle(base)

@@ -8,6 +8,7 @@ LISTENERS: dict[str, list[str]] = {
         "chats.services.listeners.revoke_links_of_member",
         "webhooks.services.listeners.end_access_of_maker",
     ],
+    "workspaces.hooks.grant_changed": ["notifications.services.listeners.notify_grant_changed"],
     "workspaces.hooks.member_left": [
         "chats.services.listeners.leave_chats_of_workspace",
         "agents.services.listeners.end_grants_on_agents",

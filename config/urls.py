@@ -36,8 +36,9 @@ urlpatterns = [
     path("_allauth/", include("actors.api.account_urls")),
     path("api/docs/", api_docs, name="api-docs"),
     *[path("api/v1/", include(f"{name}.api.urls")) for name in API],
-    # All other paths are routes of the web app. A missing file or endpoint must be a 404.
-    re_path(r"^(?!api/|_allauth/|admin/|static/|ws/).*$", web_app),
+    # All other paths are routes of the web app. A missing file or endpoint must be a 404. There are no metrics: with 200 for
+    # `/metrics`, a scraper would report that all is well.
+    re_path(r"^(?!api/|_allauth/|admin/|static/|ws/|metrics/?$).*$", web_app),
 ]
 
 handler400 = "config.error_pages.bad_request"

@@ -19,6 +19,7 @@ from common.ids import get_lowest_id_at
 from common.redis_client import redis_client
 from events.models import AuditRecord
 from events.rows import ReportState
+from operators.workspace_usage import list_workspace_usage, may_see_usage
 from publishing.models import AgentReport
 from runs.models import NOT_ENDED, Run, RunState
 from runs.runtime.dispatch import QUEUE
@@ -27,6 +28,7 @@ from usage.models import LLMCall
 from workspaces.models import Workspace
 
 DAY = timedelta(days=1)
+MAX_WORKSPACES = 20
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,7 @@ def get_figures(request: HttpRequest) -> dict[str, Any]:
             *(_count_open_reports() if has_perm("publishing.view_agentreport") else []),
         ],
         "models": _sum_up_model_calls() if has_perm("usage.view_llmcall") else [],
+        "workspaces": list_workspace_usage(MAX_WORKSPACES) if may_see_usage(request) else [],
         "audit": _list_audit_records() if has_perm("events.view_auditrecord") else [],
     }
 

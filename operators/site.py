@@ -9,7 +9,7 @@ from allauth.account.adapter import get_adapter
 from allauth.core.exceptions import ImmediateHttpResponse
 from csp.decorators import csp
 from django.contrib.admin.exceptions import DisallowedModelAdminLookup, DisallowedModelAdminToField
-from django.core.exceptions import BadRequest, ValidationError
+from django.core.exceptions import BadRequest, PermissionDenied, ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import path
 from django.utils.translation import gettext_lazy as _
@@ -21,6 +21,7 @@ from events import audit
 from events.publish import publish_rights_changed
 from operators.dashboard import get_figures
 from operators.language import choose_language, in_language_of_user
+from operators.workspace_usage import download_workspace_usage, may_see_usage
 
 if TYPE_CHECKING:
     from django.contrib.admin import AdminSite
@@ -104,7 +105,17 @@ class OperatorSite(AdminSite):
             self._refuse_non_operator(request)
             return csrf_protect(choose_language)(request)
 
-        return [path("language/", language_view, name="language"), *super().get_urls()]
+        return [
+            path("language/", language_view, name="language"),
+            path("workspaces.csv", self.admin_view(self.workspace_usage), name="workspace_usage"),
+            *super().get_urls(),
+        ]
+
+    def workspace_usage(self, request: HttpRequest) -> HttpResponse:
+        """Return what each workspace used in the last 30 days, as CSV."""
+        if not may_see_usage(request):
+            raise PermissionDenied
+        return download_workspace_usage(request)
 
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         self._refuse_non_operator(request)

@@ -28,7 +28,7 @@ def _build_entry(title: "StrOrPromise", icon: str, table: str, query: str = "") 
     return entry
 
 
-NAVIGATION = [
+NAVIGATION: list[dict[str, Any]] = [
     {"items": [{"title": _("Overview"), "icon": "dashboard", "link": reverse_lazy("admin:index")}]},
     {
         "title": _("Workspaces & people"),
@@ -37,8 +37,11 @@ NAVIGATION = [
             _build_entry(_("Workspaces"), "domain", "workspaces_workspace"),
             _build_entry(_("People"), "person", "actors_actor", "kind__exact=human"),
             _build_entry(_("Memberships"), "badge", "workspaces_membership"),
+            _build_entry(_("Past memberships"), "history", "workspaces_pastmembership"),
+            _build_entry(_("Memberships of deleted workspaces"), "auto_delete", "workspaces_deletedmembership"),
             _build_entry(_("Links"), "link", "chats_chatlink"),
             _build_entry(_("API tokens"), "api", "actors_apitoken"),
+            _build_entry(_("Changes of email"), "alternate_email", "actors_emailchange"),
             _build_entry(_("Notifications"), "notifications", "notifications_notification"),
         ],
     },
@@ -56,6 +59,8 @@ NAVIGATION = [
             _build_entry(_("Suggestions"), "rate_review", "suggestions_suggestion"),
             _build_entry(_("Merges"), "merge", "suggestions_merge"),
             _build_entry(_("Public agents"), "public", "publishing_listing"),
+            _build_entry(_("Uses of public agents"), "group_work", "publishing_agentuse"),
+            _build_entry(_("Pending updates"), "update", "publishing_pendingupdate"),
             _build_entry(_("Reports"), "flag", "publishing_agentreport"),
             _build_entry(_("Webhooks"), "webhook", "webhooks_webhook"),
             _build_entry(_("Deliveries"), "outgoing_mail", "webhooks_delivery"),
@@ -69,6 +74,8 @@ NAVIGATION = [
             _build_entry(_("Chats"), "forum", "chats_chat"),
             _build_entry(_("Participants"), "group", "chats_chatactor"),
             _build_entry(_("Messages"), "chat", "chats_message"),
+            _build_entry(_("Files"), "draft", "files_file"),
+            _build_entry(_("Approvals"), "approval", "approvals_approval"),
             _build_entry(_("Summaries"), "summarize", "context_historysummary"),
             _build_entry(_("Corrections of summaries"), "edit", "context_summarycorrection"),
             _build_entry(_("Contexts of agents"), "data_usage", "context_agentcontext"),
@@ -95,6 +102,8 @@ NAVIGATION = [
             _build_entry(_("Viewings as people"), "visibility", "actors_viewing"),
             _build_entry(_("Model calls"), "payments", "usage_llmcall"),
             _build_entry(_("Budgets"), "savings", "usage_budget"),
+            _build_entry(_("Balances"), "account_balance", "usage_balance"),
+            _build_entry(_("Reservations"), "lock_clock", "usage_reservation"),
             _build_entry(_("Prices"), "sell", "usage_modelprice"),
             _build_entry(_("Factors of tokens"), "straighten", "usage_tokenfactor"),
             _build_entry(_("Models and keys"), "key", "workspaces_credential"),
@@ -156,5 +165,5 @@ UNFOLD: dict[str, Any] = {
     "COLORS": {"base": GREY, "primary": PINE},
     "STYLES": [lambda request: static("operators/admin.css")],
     "ACCOUNT": {"navigation": [{"title": _("Your account"), "link": "/"}]},
-    "SIDEBAR": {"show_search": False, "show_all_applications": False, "navigation": NAVIGATION},
+    "SIDEBAR": {"show_search": True, "show_all_applications": False, "navigation": NAVIGATION},
 }

@@ -14,6 +14,7 @@ from drf_spectacular.plumbing import ResolvedComponent
 from pydantic import TypeAdapter
 
 from agents.specs.content import SpecContent, ToolSettings
+from chats import mentions
 from common.errors import Code
 from common.rest import ErrorAnswer
 from events.frames import ClientFrame, ServerFrame
@@ -210,8 +211,27 @@ def build_default_spec() -> str:
 
 def build_constants() -> str:
     """Return the TypeScript module of the constants that no schema can express."""
+    patterns = {
+        "spaced": mentions.SPACED,
+        "beginning": mentions.MENTION_BEGINNING,
+        "ending": mentions.MENTION_END,
+        "mention": mentions.MENTION,
+        "codeAndAddresses": mentions.CODE_AND_ADDRESSES,
+        "indentedCode": mentions.INDENTED_CODE,
+        "listItem": mentions.LIST_ITEM,
+    }
     return (
         "// Written by `manage.py export_schema`.\n\n"
         "/** The names of public agents as tools. */\n"
-        f"export const agentToolName = /{AGENT_TOOL_NAME.pattern}/\n"
+        f"export const agentToolName = /{AGENT_TOOL_NAME.pattern}/\n\n"
+        "/** Patterns of mentions, explained in `chats/mentions.py`. */\n"
+        f"export const mentionPatterns = {{\n{''.join(map(_build_property, patterns.items()))}}}\n"
     )
+
+
+def _build_property(name_and_text: tuple[str, str]) -> str:
+    """Return a line of a TypeScript object, broken as the formatter of the web app breaks it."""
+    name, text = name_and_text
+    value = "'" + json.dumps(text)[1:-1] + "'"
+    separator = " " if len(name) + len(value) <= 115 else "\n    "
+    return f"  {name}:{separator}{value},\n"

@@ -2,7 +2,7 @@
 
 import re
 
-from chats.services.messages import MENTION
+from chats.mentions import replace_mentions
 
 MAX_CHARACTERS = 80
 WORDS = frozenset(
@@ -24,6 +24,6 @@ def is_acknowledgement(text: str) -> bool:
     """Return whether a text says nothing but "ok" or "thanks" in English or Chinese, beside mentions and emoji."""
     if len(text) > MAX_CHARACTERS or "?" in text or "？" in text:
         return False
-    words = re.findall(r"[^\W_]+", MENTION.sub(" ", text).lower())
+    words = re.findall(r"[^\W_]+", replace_mentions(text, lambda _: " ").lower())
     found = [word in WORDS or CHINESE.fullmatch(word) is not None for word in words]
     return any(found) and all(is_found or word in OTHER_WORDS for word, is_found in zip(words, found, strict=True))

@@ -113,6 +113,7 @@ class MembershipAdmin(ReadOnlyAdmin):
         _("Make a suggester"),
         _("They keep drafts and suggestions."),
         icon="draw",
+        asks_reason=True,
         is_available=lambda membership: membership.role != Role.SUGGESTER,
     )
     def make_suggester(self, membership: Membership, operator: Actor) -> None:

@@ -13,8 +13,8 @@ from common.errors import Invalid
 from common.operators import check_operator
 from events import audit
 from events.publish import publish_list_changed, publish_rights_changed
-from events.rows import Role
-from workspaces.hooks import rights_reduced
+from events.rows import NotificationKind, Role
+from workspaces.hooks import grant_changed, rights_reduced
 from workspaces.models import Membership, Workspace
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def add_grant(
         user=person, permission=permission, content_object=target
     )
     if is_new:
-        _record_and_notify(grant, operator, "grant.given")
+        _record_and_notify(grant, operator, "grant.given", NotificationKind.GRANT_GIVEN)
     return grant
 
 
@@ -79,7 +79,7 @@ def revoke_grant(grant: Any, operator: "Actor") -> None:
     The invite links of a person who can no longer invite are revoked.
     """
     check_operator(operator, type(grant))
-    _record_and_notify(grant, operator, "grant.taken")
+    _record_and_notify(grant, operator, "grant.taken", NotificationKind.GRANT_TAKEN)
     grant.delete()
     target = grant.content_object
     if isinstance(target, Workspace) and grant.permission.codename == "invite_workspace":
@@ -107,8 +107,9 @@ def _record(grant: Any, by: "Actor", action: str) -> None:
     )
 
 
-def _record_and_notify(grant: Any, operator: "Actor", action: str) -> None:
+def _record_and_notify(grant: Any, operator: "Actor", action: str, kind: NotificationKind) -> None:
     _record(grant, operator, action)
+    grant_changed.call(grant, operator, kind)
     publish_rights_changed(grant.user_id)
     for name in ("me", "agents", "chats"):
         publish_list_changed([grant.user_id], name)

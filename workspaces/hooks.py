@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from django.db.models import QuerySet
 
 from common.hooks import CollectingHook, Hook
+from events.rows import NotificationKind
 from workspaces.models import Credential, Workspace
 
 if TYPE_CHECKING:
@@ -17,6 +18,9 @@ time_zone_changed: "Hook[[Workspace]]" = Hook("time_zone_changed")
 # Called when a member is no editor any more, or a grant to invite is revoked, with the workspace, the member, and the actor who
 # caused it.
 rights_reduced: "Hook[[Workspace, Actor, Actor]]" = Hook("rights_reduced")
+# Called when an operator has granted a person a right on an object or revoked it, with the grant, the operator, and the kind of the
+# notification.
+grant_changed: "Hook[[Any, Actor, NotificationKind]]" = Hook("grant_changed")
 # Called when a membership has ended, with the workspace, the former member, and the actor who ended it.
 member_left: "Hook[[Workspace, Actor, Actor]]" = Hook("member_left")
 # Called when a workspace is deleted, with the actor who deletes it, before its memberships end.

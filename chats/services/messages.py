@@ -1,6 +1,5 @@
 """Posting messages, and building the system messages of the log."""
 
-import re
 from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
@@ -10,6 +9,7 @@ from django.db.models import Q
 
 from actors.models import Actor, Kind
 from chats.hooks import message_posted
+from chats.mentions import list_mentions
 from chats.models import Chat, Message
 from chats.permissions import ChatVerb, get_chat_for
 from chats.prepared_queries import MENTIONED, MENTIONED_AND_PEOPLE, query_mentioned
@@ -20,7 +20,6 @@ from common.ids import new_id
 from common.writing import WriteBatch
 from events.payloads import MAX_TEXT, MessageWake, SystemMessageType, SystemPayload, TextPayload, dump_payload
 
-MENTION = re.compile(r"(?<![a-zA-Z0-9_@/.-])@([a-zA-Z0-9][a-zA-Z0-9_-]{0,39})")
 ALL_PEOPLE = "all"
 """The handle that mentions all people of a chat. No actor can have it."""
 MAX_HANDLES_IN_QUERY = 50
@@ -103,7 +102,7 @@ def find_mentions(chat: Chat, text: str) -> list[UUID]:
     An agent and a person may have the same handle; both are mentioned then. `@all` mentions all people who are in the chat
     now, and no agent.
     """
-    handles = dict.fromkeys(handle.lower() for handle in MENTION.findall(text))
+    handles = dict.fromkeys(mention.handle for mention in list_mentions(text))
     if not handles:
         return []
     mentions_all = ALL_PEOPLE in handles

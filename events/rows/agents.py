@@ -42,11 +42,13 @@ AgentState = Literal["idle", "working", "waiting"]
 
 class ListedAgentRow(Row):
     """An agent in lists: without its production version, whose prompt may be long. `verbs` are those of the reader.
+    `is_suspended`: an operator has suspended it, so that it answers nobody and gets no tasks.
     `accepts_tasks`: other agents of its workspace may give it tasks. `role`: what it does in the team; `parent_id`: the agent that
     it reports to."""
 
     actor: ActorRow
     state: AgentState = "idle"
+    is_suspended: bool = False
     verbs: list[str]
     accepts_tasks: bool
     role: str = ""

@@ -38,6 +38,8 @@ class NotificationKind(models.TextChoices):
     BOARD_ENDED = "board_ended", _("board ended")
     BOARD_PAUSED = "board_paused", _("board paused")
     BOARD_WAITS = "board_waits", _("board waits to be started")
+    GRANT_GIVEN = "grant_given", _("access granted")
+    GRANT_TAKEN = "grant_taken", _("access taken")
     WORKSPACE_DELETED = "workspace_deleted", _("workspace deleted")
 
 

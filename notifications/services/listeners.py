@@ -11,8 +11,8 @@ from agents.permissions import AgentVerb, list_people_who_may
 from approvals.models import Approval
 from approvals.selectors import list_asked_people
 from boards.models import Board
+from chats.mentions import replace_mentions
 from chats.models import Chat, ChatActor, Message
-from chats.services.messages import MENTION
 from common.clock import now
 from common.ids import new_id
 from common.providers import get_provider
@@ -43,7 +43,7 @@ def notify_mentioned_people(chat: Chat, message: Message) -> None:
     people = ChatActor.objects.filter(chat=chat, ended_at=None, actor__kind=Kind.HUMAN, actor__in=mentioned)
     names = dict(Actor.objects.filter(pk__in=mentioned).values_list("handle", "name"))
     beginning = message.text[: MAX_EXCERPT_CHARACTERS * 4]
-    text = MENTION.sub(lambda match: f"@{names.get(match[1].lower(), match[1])}", beginning)
+    text = replace_mentions(beginning, lambda mention: f"@{names.get(mention.handle, mention.handle)}")
     notify(
         people.values_list("actor_id", flat=True),
         event=_build_event_key("mention", message.id),
@@ -262,6 +262,23 @@ def _notify_about_public_agent(
         agent_name=agent.name,
         agent_id=agent.id,
         **fields,
+    )
+
+
+def notify_grant_changed(grant: Any, operator: Actor, kind: NotificationKind) -> None:
+    """Notify a person that an operator has granted them a right on an agent, a chat or a workspace, or has revoked it. The excerpt
+    is the name of the right in code, which clients translate."""
+    target = grant.content_object
+    notify(
+        [grant.user_id],
+        event=_build_event_key(kind, type(grant).__name__, grant.pk),
+        type=kind,
+        workspace_id=target.pk if isinstance(target, Workspace) else target.workspace_id,
+        actor=operator,
+        agent_name=target.name if isinstance(target, Actor) else "",
+        agent_id=target.pk if isinstance(target, Actor) else None,
+        chat_id=target.pk if isinstance(target, Chat) else None,
+        excerpt=grant.permission.codename,
     )
 
 

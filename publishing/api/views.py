@@ -6,7 +6,7 @@ from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework.views import APIView
 
-from actors.rates import Bucket
+from actors.rates import throttle
 from agents.services.shipped import create_shipped_sub_agents
 from common.paging import get_page
 from common.rest import Page, Request, build_list_response, build_query_parameters, build_response, read, read_query
@@ -121,8 +121,6 @@ class Takedown(APIView):
 
 
 class Publish(APIView):
-    person_buckets = ("publications",)
-
     @extend_schema(
         operation_id="publish_agent",
         description="Publish a version of an agent as a public agent: an independent copy that nobody can change.",
@@ -131,14 +129,17 @@ class Publish(APIView):
     )
     def post(self, request: Request, agent_id: UUID) -> HttpResponse:
         body = read(request, PublishBody)
+        _take_publication(request)
         copy = publishing.publish_agent(request.user, agent_id, **dict(body))
         return build_response(selectors.get_directory_detail(request.user, str(copy.pk)), 201)
 
 
-class Publication(APIView):
-    def buckets(self, request: Request) -> list[Bucket]:
-        return [("publications", request.user.pk)] if request.method == "PUT" else []
+def _take_publication(request: Request) -> None:
+    """Take one of the few publications of a person. Call it when the body has been checked: a typing error costs none."""
+    throttle(("publications", request.user.pk))
 
+
+class Publication(APIView):
     @extend_schema(
         operation_id="read_publication",
         description="Read the publication of an agent, and what would go along with the next one.",
@@ -157,6 +158,7 @@ class Publication(APIView):
     )
     def put(self, request: Request, agent_id: UUID) -> HttpResponse:
         body = read(request, UpdatePublicationBody)
+        _take_publication(request)
         copy = publishing.update_published_agent(request.user, agent_id, **dict(body))
         return build_response(selectors.get_directory_detail(request.user, str(copy.pk)))
 

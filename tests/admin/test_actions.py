@@ -2,9 +2,11 @@
 
 import pytest
 from django.test import Client
+from unfold.enums import ActionVariant
 
 from actors import services as actors
 from actors.models import Actor, ApiToken
+from admin_kit.actions import MAX_REASON
 from agents.models import Draft
 from agents.services import drafts
 from chats import services as chats
@@ -12,7 +14,16 @@ from chats.models import ChatActor, ChatLink, Message
 from common.secrets import Secret
 from events.models import AuditRecord
 from runs.models import Run
-from tests.admin.environment import CANARY, build_path, run_action, run_list_action, sign_in_as
+from tests.admin.environment import (
+    CANARY,
+    MODELS,
+    build_path,
+    get_model_admin,
+    list_action_names,
+    run_action,
+    run_list_action,
+    sign_in_as,
+)
 from tests.factories.actors import PASSWORD
 from tests.factories.runs import JobFactory, RunFactory
 from tests.factories.suggestions import MergeFactory, SuggestionFactory
@@ -119,6 +130,62 @@ def test_an_agent_can_be_suspended_and_resumed(environment):
         robin.refresh_from_db()
         assert robin.status == status
         assert is_audited(environment, action, robin)
+        api = sign_in_as(environment.team.bob)
+        listed = api.get(f"/api/v1/workspaces/{environment.team.workspace.id}/agents").json()["results"]
+        one = api.get(f"/api/v1/agents/{robin.id}").json()
+        shown = [row["is_suspended"] for row in (one, *listed) if row["actor"]["id"] == str(robin.id)]
+        assert shown == [status == "suspended"] * 2
+
+
+@pytest.mark.parametrize(
+    ("subject", "name", "action"),
+    [
+        (lambda environment: environment.team.robin, "suspend_agent", "agent.suspended"),
+        (lambda environment: environment.team.bob, "deactivate", "person.deactivated"),
+        (lambda environment: environment.team.bob, "revoke_tokens", "token.revoked"),
+        (lambda environment: create_run(environment, state="queued"), "stop_run", "run.stopped"),
+    ],
+)
+def test_the_reason_of_a_dangerous_action_is_stored_in_its_audit_record(environment, subject, name, action):
+    row = subject(environment)
+    if name == "revoke_tokens":
+        actors.create_token(row, name="program", days=None)
+    run_action(environment.client, row, name, reason="Asked for in ticket 4711.")
+    (record,) = AuditRecord.objects.filter(action=action)
+    assert record.facts["reason"] == "Asked for in ticket 4711."
+    page = environment.client.get(build_path(AuditRecord, record.pk, "change")).content.decode()
+    assert "Asked for in ticket 4711." in page
+
+
+def test_a_reason_is_optional_and_belongs_to_one_action(environment):
+    robin, bob = environment.team.robin, environment.team.bob
+    run_action(environment.client, robin, "suspend_agent", reason="Too loud.")
+    run_action(environment.client, robin, "resume_agent", reason="not asked for")
+    run_action(environment.client, bob, "deactivate")
+    for action in ("agent.resumed", "person.deactivated"):
+        assert "reason" not in AuditRecord.objects.get(action=action).facts
+    run_action(environment.client, bob, "activate")
+    run_action(environment.client, bob, "deactivate", reason="x" * (MAX_REASON + 1))
+    bob.refresh_from_db()
+    assert bob.is_active
+
+
+def test_every_dangerous_action_asks_for_a_reason(environment):
+    asked = {
+        f"{model.__name__}.{name}"
+        for model in MODELS
+        for name in list_action_names(model)
+        if "reason" in getattr(get_model_admin(model), name).dialog["form_class"].base_fields
+    }
+    dangerous = {
+        f"{model.__name__}.{name}"
+        for model in MODELS
+        for name in list_action_names(model)
+        if getattr(get_model_admin(model), name).variant == ActionVariant.DANGER
+    }
+    assert len(dangerous) > 10
+    assert dangerous <= asked
+    assert {"Actor.suspend_agent", "Actor.sign_out", "Actor.set_access_level", "Draft.release_draft"} <= asked
 
 
 def test_an_agent_that_is_suspended_already_is_suspended_once(environment):

@@ -1,6 +1,7 @@
 """Grants (one right on one object for one person): operators add and revoke them in the admin, and all interfaces respect them."""
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import Permission
 from django.db import transaction
 
@@ -15,9 +16,11 @@ from common.redis_client import redis_client
 from events.models import AuditRecord
 from events.publish import RIGHTS_GROUP
 from events.rows import Role
+from notifications.models import Notification
 from tests.admin.environment import build_path, sign_in_as
 from tests.people import make_agent
 from workspaces import services as workspaces
+from workspaces.grants import list_grantable_permissions
 from workspaces.models import WorkspaceGrant
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
@@ -75,6 +78,41 @@ def test_adding_and_revoking_a_grant_is_audited(environment):
     assert record.facts == {"table": "actors.Actor", "person": str(environment.team.bob.id), "verb": "save_agent_actor"}
     environment.client.post(build_path(AgentGrant, AgentGrant.objects.get().pk, "delete"), {"post": "yes"})
     assert AuditRecord.objects.filter(action="grant.taken", object_id=environment.team.robin.id).exists()
+
+
+@pytest.mark.parametrize(
+    ("grants", "verb", "target", "ids"),
+    [
+        (AgentGrant, "save_agent_actor", "robin", ("agent_id", "Robin")),
+        (ChatGrant, "stop_run_chat", "chat", ("chat_id", "")),
+        (WorkspaceGrant, "create_agent_workspace", "workspace", ("", "")),
+    ],
+)
+def test_the_person_is_notified_of_a_right_that_is_given_or_taken(environment, grants, verb, target, ids):
+    subject = environment.team.__dict__[target]
+    add_grant_by_form(environment, grants, verb, subject)
+    add_grant_by_form(environment, grants, verb, subject)  # the same right again is no event
+    environment.client.post(build_path(grants, grants.objects.get().pk, "delete"), {"post": "yes"})
+    taken, given = Notification.objects.order_by("-pk")
+    id_field, agent_name = ids
+    for notification, kind in ((given, "grant_given"), (taken, "grant_taken")):
+        assert (notification.person, notification.type) == (environment.team.bob, kind)
+        assert (notification.excerpt, notification.actor_name) == (verb, environment.operator.name)
+        assert notification.workspace == environment.team.workspace
+        assert notification.agent_name == agent_name
+        known = {name: getattr(notification, name) for name in ("agent_id", "chat_id")}
+        assert known == {"agent_id": None, "chat_id": None} | ({id_field: subject.pk} if id_field else {})
+
+
+def test_the_web_app_has_a_text_for_each_right_that_can_be_granted(environment):
+    texts = (settings.ROOT / "frontend/src/features/notifications/wording.ts").read_text()
+    rights = {
+        permission.codename
+        for grants in (AgentGrant, ChatGrant, WorkspaceGrant)
+        for permission in list_grantable_permissions(grants)
+    }
+    assert len(rights) == 8
+    assert [right for right in sorted(rights) if f"  {right}: 'right." not in texts] == []
 
 
 def test_SEC5_the_persons_sockets_check_rights_again_when_a_grant_is_added_or_revoked(

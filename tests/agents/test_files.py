@@ -228,7 +228,7 @@ def test_an_exported_agent_can_be_imported_with_the_same_content_and_greets(team
     row = import_file(team, response.content.decode())
     agent = Actor.objects.get(pk=row["agent"]["actor"]["id"])
     spec = get_first_version(agent)
-    assert (agent.name, agent.handle, row["missing"]) == ("Heron 蒼鷺", "heron-2", [])
+    assert (agent.name, agent.handle, row["missing"]) == ("Heron 蒼鷺", "heron-canglu-2", [])
     assert spec.parse_content() == get_first_version(agent_to_export).parse_content()
     assert (spec.origin, agent.current_spec_id) == ("imported", spec.id)
     greeting = Message.objects.get(chat=row["chat_id"], type="TEXT_MESSAGE")

@@ -1,13 +1,18 @@
 """Posting messages: idempotent ids, order, rights, mentions and read cursors."""
 
+import json
+import time
 import uuid
+from pathlib import Path
 
 import pytest
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from actors import services as actors
+from actors.models import Actor
 from chats import services as chats
+from chats.mentions import list_mentions
 from chats.models import ChatActor, Message
 from chats.permissions import ChatVerb, get_chat_for
 from common.clock import now
@@ -102,6 +107,51 @@ def test_at_all_mentions_all_people_of_the_chat_and_no_agent(team):
     message, _ = post(team, "@bob first, then @ALL, but not @allison")
     assert message.payload["mentions"] == [str(team.bob.id), str(team.alice.id)]
     assert post(team, "mail all@example.org")[0].payload["mentions"] == []
+
+
+MENTIONS = json.loads((Path(__file__).parents[1] / "fixtures" / "mentions.json").read_text())
+"""The table with which the composer and the reader of the web app are tested, too."""
+
+
+@pytest.fixture
+def participants(team):
+    with transaction.atomic():
+        agents = [make_agent(team.workspace, team.alice, row["name"]) for row in MENTIONS["participants"][:-1]]
+        for agent in agents:
+            chats.add_participant(team.alice, team.chat.id, agent.id)
+    for agent, row in zip(agents, MENTIONS["participants"], strict=False):
+        Actor.objects.filter(pk=agent.pk).update(handle=row["handle"])
+    return {
+        row["handle"]: str(agent.pk) for row, agent in zip(MENTIONS["participants"], [*agents, team.bob], strict=True)
+    }
+
+
+def test_the_mentions_of_a_message_are_those_of_the_shared_table(team, participants):
+    for case in MENTIONS["cases"]:
+        text = case.get("sent", case["typed"])
+        found = [[each.handle, each.start, each.end] for each in list_mentions(text) if each.handle in participants]
+        assert found == case["mentions"], case["id"]
+        ids = list(dict.fromkeys(participants[handle] for handle, *_ in case["mentions"]))
+        assert post(team, text)[0].payload["mentions"] == ids, case["id"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "@a " * 60_000,
+        "@" + "a_-" * 60_000,
+        "@ " + " ".join("`" * length for length in range(600)),
+        "@ " + "`a" * 90_000,
+        "@\n" + "> " * 90_000,
+        "@\n" + " " * 180_000,
+        "@\n" + "~~~\n```\n" * 20_000,
+    ],
+    ids=["mentions", "one word", "fences of each length", "code", "quotes", "spaces", "blocks"],
+)
+def test_mentions_are_found_quickly_in_every_text(text):
+    start = time.process_time()
+    assert len(list(list_mentions(text))) in (0, 60_000)
+    assert time.process_time() - start < 3
 
 
 def test_FAIR3_finding_mentions_reads_only_the_mentioned_participants(team):

@@ -8,7 +8,7 @@ from django.test import Client
 
 from actors.models import Actor
 from common.errors import Code, Conflict, Invalid
-from common.handles import check_handle
+from common.handles import check_handle, find_free_handle
 from tests.concurrency import ConcurrentTransaction
 from tests.people import make_agent, make_person, make_team
 from workspaces.services import create_workspace
@@ -35,6 +35,41 @@ def test_a_reserved_handle_is_refused(text):
 @pytest.mark.parametrize(("text", "handle"), [("a", "a"), ("@A-b_c", "a-b_c"), ("0", "0"), ("a" * 40, "a" * 40)])
 def test_a_valid_handle_is_normalized(text, handle):
     assert check_handle(text, Actor.objects.none()) == handle
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("name", "handle"),
+    [
+        ("小明", "xiaoming"),
+        ("资料 助手（测试）", "ziliao-zhushou-ceshi"),
+        ("王佳玲 Lin", "wangjialing-lin"),
+        ("さくら", "sakura"),
+        ("김철수", "gimcheolsu"),
+        ("Анна", "anna"),
+        ("Müller", "muller"),
+        ("🤖 Scout's 2", "scouts-2"),
+        ("資料" * 30, "ziliao" * 5 + "zi"),
+        ("🤖", "agent-blank"),
+    ],
+)
+def test_a_handle_is_made_from_a_name_in_any_script(name, handle):
+    assert find_free_handle(name, Actor.objects.none(), fallback="agent-blank") == handle
+
+
+@pytest.mark.django_db
+def test_people_workspaces_and_agents_with_chinese_names_get_readable_handles():
+    assert sign_up("王佳玲", "ling@example.org")[0] == 200
+    person = Actor.people.get()
+    workspace = create_workspace(person, name="资料组")
+    other = create_workspace(person, name="資料組")
+    assert (person.handle, workspace.handle, other.handle) == ("wangjialing", "ziliaozu", "ziliaozu-2")
+    names = ["小明", "資料 助手", "小明"]
+    assert [make_agent(workspace, person, name).handle for name in names] == [
+        "xiaoming",
+        "ziliao-zhushou",
+        "xiaoming-2",
+    ]
 
 
 def sign_up(name: str, email: str) -> tuple[int, dict]:

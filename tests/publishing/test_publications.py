@@ -593,6 +593,9 @@ def test_SEC21_publishing_and_trying_are_throttled_per_person(team, settings):
     settings.RATES = settings.RATES | {"publications": (0.01, 1), "public_agents": (0.01, 1)}
     api = sign_in(team.alice.email, PASSWORD)
     path, body = f"agents/{team.robin.id}/publication", {"name": "Interpreter", **LISTING, "category": "writing"}
+    for method, refused in (("PUT", path), ("POST", f"agents/{team.robin.id}/publish")):
+        # A body that is refused takes nothing.
+        assert api(method, refused, {"name": "Interpreter"}).status_code == 400
     assert api("PUT", path, body).status_code == 200
     before = Listing.objects.values().get()
     for method, again, other in (

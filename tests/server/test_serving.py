@@ -90,7 +90,7 @@ def built(settings: Any, tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("path", ["/", "/sign-up", "/acme/chats/0199-aa", "/apiary"])
+@pytest.mark.parametrize("path", ["/", "/sign-up", "/acme/chats/0199-aa", "/apiary", "/metrics-of/x"])
 def test_every_path_of_the_web_app_returns_its_page(client: Client, built: Path, path: str) -> None:
     answer = client.get(path)
     assert answer.content == b"<p>the web app</p>"
@@ -99,7 +99,7 @@ def test_every_path_of_the_web_app_returns_its_page(client: Client, built: Path,
     assert "'self'" in answer["Content-Security-Policy"]
 
 
-@pytest.mark.parametrize("path", ["/static/assets/gone.js", "/ws/x", "/_allauth/x"])
+@pytest.mark.parametrize("path", ["/static/assets/gone.js", "/ws/x", "/_allauth/x", "/metrics", "/metrics/"])
 def test_a_missing_file_is_a_404(client: Client, built: Path, path: str) -> None:
     assert client.get(path).status_code == 404
 

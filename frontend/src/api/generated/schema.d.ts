@@ -3096,6 +3096,8 @@ export interface components {
             actor: components["schemas"]["ActorRow"];
             /** Format: date-time */
             created_at: string;
+            /** @default false */
+            is_suspended: boolean;
             /** @default null */
             parent_id: string | null;
             revision: number;
@@ -4792,6 +4794,7 @@ export interface components {
         };
         /**
          * @description An agent in lists: without its production version, whose prompt may be long. `verbs` are those of the reader.
+         *     `is_suspended`: an operator has suspended it, so that it answers nobody and gets no tasks.
          *     `accepts_tasks`: other agents of its workspace may give it tasks. `role`: what it does in the team; `parent_id`: the agent that
          *     it reports to.
          */
@@ -4800,6 +4803,8 @@ export interface components {
             actor: components["schemas"]["ActorRow"];
             /** Format: date-time */
             created_at: string;
+            /** @default false */
+            is_suspended: boolean;
             /** @default null */
             parent_id: string | null;
             /** @default  */
@@ -5242,6 +5247,8 @@ export interface components {
             chat_id: string | null;
             /** Format: date-time */
             created_at: string;
+            /** @default false */
+            is_suspended: boolean;
             /** @default null */
             parent_id: string | null;
             revision: number;
@@ -5481,7 +5488,7 @@ export interface components {
          * @description What a person is notified of.
          * @enum {string}
          */
-        NotificationKind: "mention" | "chat_invitation" | "suggestion_created" | "suggestion_accepted" | "suggestion_rejected" | "suggestion_reopened" | "suggestion_unused" | "lock_lost" | "draft_requested" | "draft_handed_over" | "draft_unlocked" | "merge_done" | "merge_failed" | "approval_asked" | "model_changed" | "agent_published" | "agent_taken_down" | "budget_warning" | "tools_changed" | "webhook_disabled" | "schedule_paused" | "schedule_failed" | "run_failed" | "board_ended" | "board_paused" | "board_waits" | "workspace_deleted";
+        NotificationKind: "mention" | "chat_invitation" | "suggestion_created" | "suggestion_accepted" | "suggestion_rejected" | "suggestion_reopened" | "suggestion_unused" | "lock_lost" | "draft_requested" | "draft_handed_over" | "draft_unlocked" | "merge_done" | "merge_failed" | "approval_asked" | "model_changed" | "agent_published" | "agent_taken_down" | "budget_warning" | "tools_changed" | "webhook_disabled" | "schedule_paused" | "schedule_failed" | "run_failed" | "board_ended" | "board_paused" | "board_waits" | "grant_given" | "grant_taken" | "workspace_deleted";
         /** @description A notification of the reader. It stores the names at the time of the event; clients read the linked object. */
         NotificationRow: {
             actor_name: string;

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ActorRow } from '@/api'
+import { listMentions } from '@/lib/mentions'
+import table from '../../../../tests/fixtures/mentions.json'
 import { filterByName, findMention, getMentionName, insertMention, replaceNamesByHandles } from './mention'
 
 const actor = (name: string, handle: string, kind: ActorRow['kind'] = 'human'): ActorRow => ({
@@ -18,11 +20,15 @@ describe('findMention', () => {
   it('finds the query at the caret', () => {
     expect(findMention('hi @scr', 7)).toEqual({ from: 3, query: 'scr' })
     expect(findMention('@', 1)).toEqual({ from: 0, query: '' })
-    expect(findMention('問@小', 3)).toBeNull()
+    expect(findMention('問@小', 3)).toEqual({ from: 1, query: '小' })
+    expect(findMention('你好@', 3)).toEqual({ from: 2, query: '' })
+    expect(findMention('你好＠小', 4)).toEqual({ from: 2, query: '小' })
     expect(findMention('，@小', 3)).toEqual({ from: 1, query: '小' })
   })
 
   it('finds nothing in an email or a URL or after a space', () => {
+    for (const text of ['a@', 'é@', '1@', 'a_@', '_@', '/@', '`@`', '```\n@'])
+      expect(findMention(text, text.indexOf('@') + 1), text).toBeNull()
     expect(findMention('mail me@example', 15)).toBeNull()
     expect(findMention('@scribe hello', 13)).toBeNull()
   })
@@ -45,6 +51,19 @@ it('completes the handle with one space after it', () => {
     caret: 11,
   })
   expect(insertMention('@sc', 3, { from: 0, query: 'sc' }, 'scribe')).toEqual({ text: '@scribe ', caret: 8 })
+})
+
+/** The table with which the server and the reader are tested, too. Its positions count characters. */
+describe('the shared table of mentions', () => {
+  const actors = table.participants.map(({ name, handle }) => actor(name, handle))
+  const handles = new Set(actors.map(({ handle }) => handle))
+
+  it.each(table.cases)('$id', ({ typed, sent = typed, mentions }) => {
+    expect(replaceNamesByHandles(typed, actors)).toBe(sent)
+    const count = (end: number) => [...sent.slice(0, end)].length
+    const found = listMentions(sent).filter(({ handle }) => handles.has(handle))
+    expect(found.map(({ handle, start, end }) => [handle, count(start), count(end)])).toEqual(mentions)
+  })
 })
 
 describe('a mention by name', () => {

@@ -1,5 +1,7 @@
 /** Mentions in the composer: the query at the caret, the matching people and agents, and the sent text. Pure functions. */
 import type { ActorRow } from '@/api'
+import { isInCode, replaceOutsideCode } from '@/lib/mentions'
+import { mentionPatterns } from '@/lib/serverConstants'
 
 interface MentionQuery {
   /** The position of the `@`. */
@@ -7,12 +9,14 @@ interface MentionQuery {
   query: string
 }
 
+const typed = new RegExp(`(?<!_)${mentionPatterns.beginning}([\\p{L}\\p{N}_-]{0,40})$`, 'u')
+
 /** Finds the mention that is being typed at the caret. */
 export function findMention(text: string, caret: number): MentionQuery | null {
-  const match = /(^|[^\p{L}\p{N}_@/])@([\p{L}\p{N}_-]{0,40})$/u.exec(text.slice(0, caret))
-  if (!match) return null
-  const query = match[2] ?? ''
-  return { from: caret - query.length - 1, query }
+  const query = typed.exec(text.slice(0, caret))?.[1]
+  if (query === undefined) return null
+  const from = caret - query.length - 1
+  return isInCode(text, from) ? null : { from, query }
 }
 
 /** Filters by name or handle: agents before people, and names that start with the query before those that contain it. */
@@ -33,31 +37,35 @@ export function getMentionName(actors: readonly ActorRow[], actor: ActorRow): st
 }
 
 const isSameName = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()
-/** Chinese, Japanese and Korean names need no space after them. */
-const isUnspaced = (name: string) =>
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]$/u.test(name)
+const endsWithSpaced = new RegExp(`[${mentionPatterns.spaced}]$`, 'u')
+const endsWithLetter = /[\p{L}\p{N}]$/u
+const startsWithLetter = /^[\p{L}\p{N}]/u
 const escapeRegExp = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
 /**
  * Replaces mentions by name with mentions by handle, for sending. Of two names that match, the longer is used; a name that several
- * have is not replaced.
+ * have is not replaced. Only a name that ends with a letter of a word must end where the word ends.
  */
 export function replaceNamesByHandles(text: string, actors: readonly ActorRow[]): string {
-  if (!text.includes('@')) return text
+  if (!/[@＠]/.test(text)) return text
   const byName = actors
     .filter(actor => actor.name && getMentionName(actors, actor) === actor.name)
     .sort((a, b) => b.name.length - a.name.length)
   if (byName.length === 0) return text
-  const names = byName.map(({ name }) => `(${escapeRegExp(name)})${isUnspaced(name) ? '' : '(?![\\p{L}\\p{N}_-])'}`)
+  const names = byName.map(({ name }) => escapeRegExp(name) + (endsWithSpaced.test(name) ? mentionPatterns.ending : ''))
   // All names in one pass: a handle that was written may be the name of another actor.
-  const pattern = new RegExp(`(?<![a-zA-Z0-9_@/.-])@(?:${names.join('|')})`, 'giu')
-  const startsWithWord = /^[\p{L}\p{N}_-]/u
-  const endsWithWord = /[\p{L}\p{N}_-]$/u
-  return text.replace(pattern, (match: string, ...groups: unknown[]) => {
-    const actor = byName[groups.findIndex(name => name !== undefined)]
-    const start = Number(groups[byName.length])
-    const before = endsWithWord.test(text.slice(Math.max(0, start - 2), start)) ? ' ' : ''
-    return `${before}@${actor?.handle}${startsWithWord.test(text.slice(start + match.length)) ? ' ' : ''}`
+  const pattern = `${mentionPatterns.beginning}(?:${names.join('|')})`
+  let end = 0
+  return replaceOutsideCode(text, pattern, (found, start) => {
+    const actor = byName.find(({ name }) => isSameName(name, found.slice(1)))
+    if (!actor) return found
+    const isHandle = isSameName(actor.handle, found.slice(1))
+    const isAfterMention = start > 0 && start === end
+    end = start + found.length
+    const left =
+      isAfterMention || (!isHandle && endsWithLetter.test(text.slice(Math.max(0, start - 2), start))) ? ' ' : ''
+    const right = !isHandle && startsWithLetter.test(text.slice(end, end + 2)) ? ' ' : ''
+    return `${left}${isHandle ? found.charAt(0) : '@'}${actor.handle}${right}`
   })
 }
 

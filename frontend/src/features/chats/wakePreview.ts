@@ -1,11 +1,15 @@
 /** The preview of which agents a message would wake, requested shortly after the last key. */
 import { useEffect, useMemo, useState } from 'react'
 import { previewWakes, type WakeEffect } from '@/api'
+import { listMentions } from '@/lib/mentions'
 
 const PAUSE_MS = 250
 
 /** Returns the mentions in a text: the only part that `is_addressed` of the server depends on. */
-const extractMentions = (text: string) => (text.match(/@[\p{L}\p{N}_-]+/gu) ?? []).join(' ')
+const extractMentions = (text: string) =>
+  listMentions(text)
+    .map(({ handle }) => `@${handle}`)
+    .join(' ')
 
 interface PreviewInput {
   text: string

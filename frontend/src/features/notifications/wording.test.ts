@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { NotificationRow } from '@/api'
-import { getKind, getPath } from './wording'
+import { getKind, getPath, getRightKey } from './wording'
 
 const row = (more: Partial<NotificationRow>): NotificationRow => ({
   id: 'n1',
@@ -37,6 +37,7 @@ describe('the path of a notification', () => {
     ['tools_changed', '/w/tours/settings?section=tools#t1'],
     ['suggestion_created', '/w/tours/suggestions?s=s1'],
     ['suggestion_reopened', '/w/tours/suggestions?s=s1'],
+    ['grant_given', '/w/tours/agents/a1'],
   ] as const)('of type %s is that of its subject', (type, path) => {
     expect(getPath(row({ type }), 'tours')).toBe(path)
   })
@@ -44,6 +45,18 @@ describe('the path of a notification', () => {
   it('is null when its chat is not open to the reader', () => {
     for (const type of ['mention', 'lock_lost', 'draft_requested', 'draft_unlocked', 'merge_done'] as const)
       expect(getPath(row({ type, chat_id: null, message_id: null }), 'tours')).toBeNull()
+  })
+})
+
+describe('a granted right', () => {
+  it('leads to its agent or chat, and for a workspace nowhere', () => {
+    expect(getPath(row({ type: 'grant_taken', agent_id: null }), 'tours')).toBe('/w/tours/c/c1')
+    expect(getPath(row({ type: 'grant_given', agent_id: null, chat_id: null }), 'tours')).toBeNull()
+  })
+
+  it('has a text, unless the server is newer', () => {
+    expect(getRightKey('save_agent_actor')).toBe('right.saveAgent')
+    expect(getRightKey('fly_agent_actor')).toBeNull()
   })
 })
 

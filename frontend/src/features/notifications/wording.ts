@@ -1,7 +1,7 @@
 /** The text, icon and path of a notification. Pure functions. */
 import type { NotificationRow } from '@/api'
 import type { Layer } from '@/features/layers'
-import type { TextKeyWith } from '@/lib/language'
+import type { PlainTextKey, TextKeyWith } from '@/lib/language'
 import {
   agentPath,
   chatPath,
@@ -32,6 +32,7 @@ export type IconName =
   | 'tools'
   | 'public'
   | 'deleted'
+  | 'access'
   | 'paused'
 
 type NotificationKey = TextKeyWith<'actor' | 'agent' | 'chat'>
@@ -96,8 +97,24 @@ const kinds: Record<NotificationRow['type'], NotificationKind> = {
   board_ended: { key: 'notification.boardEnded', inChat: 'notification.boardEndedIn', icon: 'approval', layer: null },
   board_paused: { key: 'notification.boardPaused', inChat: 'notification.boardPausedIn', icon: 'paused', layer: null },
   board_waits: { key: 'notification.boardWaits', inChat: 'notification.boardWaitsIn', icon: 'asked', layer: null },
+  grant_given: { key: 'notification.grantGiven', icon: 'access', layer: null },
+  grant_taken: { key: 'notification.grantTaken', icon: 'access', layer: null },
   workspace_deleted: { key: 'notification.workspaceDeleted', icon: 'deleted', layer: null },
 }
+
+const rights: Record<string, PlainTextKey> = {
+  edit_draft_actor: 'right.editDraft',
+  save_agent_actor: 'right.saveAgent',
+  review_agent_actor: 'right.reviewAgent',
+  update_agent_profile_actor: 'right.updateAgentProfile',
+  stop_run_chat: 'right.stopRun',
+  invite_workspace: 'right.invite',
+  set_model_workspace: 'right.setModel',
+  create_agent_workspace: 'right.createAgent',
+}
+
+/** Returns the text of a granted right; null for a right that this client does not know, because the server is newer. */
+export const getRightKey = (codename: string): PlainTextKey | null => rights[codename] ?? null
 
 /** Returns the text and icon of a notification; null for a type that this client does not know, because the server is newer. */
 export function getKind(row: NotificationRow, chat: string): NotificationKind | null {
@@ -147,6 +164,9 @@ export function getPath(row: NotificationRow, workspace: string): string | null 
     case 'schedule_paused':
     case 'schedule_failed':
       return row.agent_id && `${agentPath(workspace, row.agent_id)}/schedule`
+    case 'grant_given':
+    case 'grant_taken':
+      return row.agent_id ? agentPath(workspace, row.agent_id) : inChat
     case 'workspace_deleted':
       return null
     default:

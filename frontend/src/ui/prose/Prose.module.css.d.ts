@@ -15,6 +15,7 @@ declare const h5: string;
 declare const h6: string;
 declare const host: string;
 declare const task: string;
+declare const footnote: string;
 declare const codeblock: string;
 declare const h: string;
 declare const wrapped: string;
@@ -36,6 +37,7 @@ export {
 	h6,
 	host,
 	task,
+	footnote,
 	codeblock,
 	h,
 	wrapped,
@@ -58,6 +60,7 @@ declare const __default_export__: {
 	h6: typeof h6;
 	host: typeof host;
 	task: typeof task;
+	footnote: typeof footnote;
 	codeblock: typeof codeblock;
 	h: typeof h;
 	wrapped: typeof wrapped;

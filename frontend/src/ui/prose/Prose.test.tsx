@@ -1,6 +1,7 @@
 import { renderToStaticMarkup } from 'react-dom/server'
 import { describe, expect, it, vi } from 'vitest'
 import { loadLanguage } from '@/lib/language'
+import table from '../../../../tests/fixtures/mentions.json'
 import { CitationContext, splitCitations } from './citations'
 import { Prose } from './Prose'
 import { markdown } from './parse'
@@ -90,6 +91,14 @@ const hostile: Record<string, string> = {
   'definitions that never end': '[a]: '.repeat(20_000),
   'a table with many rows': `|a|b|\n|-|-|\n${'|1|2|\n'.repeat(15_000)}`,
   'a table with many columns': `${'|a'.repeat(3_000)}|\n${'|-'.repeat(3_000)}|\n${'|1\n'.repeat(200)}`,
+  'formulas that never end': '\\( $a$$ '.repeat(12_000),
+  'formulas of lines that never end': '\\[\n'.repeat(30_000),
+  formulas: '$a$ '.repeat(25_000),
+  'footnotes in footnotes': '[^1]: '.repeat(15_000),
+  footnotes: '[^1] '.repeat(15_000).concat('\n\n[^1]: a'),
+  'elements that never end': '<sub>'.repeat(20_000),
+  'elements in elements': '<sub><sup>'.repeat(5_000).concat('</sup></sub>'.repeat(5_000)),
+  'addresses before Chinese': 'https://a中'.repeat(9_000),
   tabs: '\t'.repeat(50_000),
   'empty lines': '\n'.repeat(90_000),
   'an endless word': 'a'.repeat(200_000),
@@ -144,6 +153,17 @@ describe('Prose', () => {
     expect(rendered).toContain('<span class="at me" title="@alice">@Alice</span>')
     expect(rendered).toContain('@nobody')
     expect(rendered.match(/class="at/g)).toHaveLength(2)
+  })
+
+  it.each(table.cases)('shows the mentions that the server finds: $id', ({ typed, sent = typed, mentions }) => {
+    const names = new Map(table.participants.map(({ handle, name }) => [handle, name]))
+    const findName = (handle: string) => {
+      const name = names.get(handle.toLowerCase())
+      return name === undefined ? null : { name, isMe: false }
+    }
+    const rendered = renderToStaticMarkup(<Prose text={sent} findName={findName} />)
+    const drawn = [...rendered.matchAll(/<span class="at" title="[^"]*">@([^<]*)</g)].map(([, name]) => name)
+    expect(drawn).toEqual(mentions.map(([handle]) => names.get(String(handle))))
   })
 
   it('keeps line breaks', () => {
@@ -203,6 +223,110 @@ describe('Prose', () => {
     expect(showsHost('not evil.example')).toBe(true)
     expect(showsHost('https://evil.example/of course')).toBe(false)
     expect(showsHost('evil.example')).toBe(false)
+  })
+})
+
+const withoutAttributes = (rendered: string) =>
+  rendered.replace(/ (?:dir|target|rel|title|class)="[^"]*"/g, '').replaceAll(/<bdi>[^<]*<\/bdi>/g, '')
+const paragraph = (text: string) => withoutAttributes(renderHtml(text)).replace(/^<p>(.*)<\/p>$/s, '$1')
+
+describe('Chinese, Japanese and Korean', () => {
+  it.each([
+    ['**注意：**請先備份', '<strong>注意：</strong>請先備份'],
+    ['這是**重點。**接著', '這是<strong>重點。</strong>接著'],
+    ['含**「重點」**內容', '含<strong>「重點」</strong>內容'],
+    ['これは*「強調」*です', 'これは<em>「強調」</em>です'],
+    ['이것은**"강조"**입니다', '이것은<strong>&quot;강조&quot;</strong>입니다'],
+    ['共~~（舊）~~新', '共<del>（舊）</del>新'],
+    ['**`code`**的用法', '<strong><code>code</code></strong>的用法'],
+    ['snake_case_name 與 2*3*4', 'snake_case_name 與 2<em>3</em>4'],
+  ])('%s is marked up', (text, rendered) => {
+    expect(paragraph(text)).toBe(rendered)
+  })
+
+  const link = (href: string, text = href) => `<a href="${href}">${text}</a>`
+  it.each([
+    ['網址是https://example.com請點擊', `網址是${link('https://example.com')}請點擊`],
+    ['請看https://example.com/docs請點擊', `請看${link('https://example.com/docs')}請點擊`],
+    ['見 https://example.com/a?b=1#c、以及', `見 ${link('https://example.com/a?b=1#c')}、以及`],
+    ['（https://example.com/a_(b)）', `（${link('https://example.com/a_(b)')}）`],
+    ['www.example.com/a请看', `${link('https://www.example.com/a', 'www.example.com/a')}请看`],
+    ['寄到me@example.com謝謝', `寄到${link('mailto:me@example.com', 'me@example.com')}謝謝`],
+    ['http://localhost:8000を開く', `${link('http://localhost:8000')}を開く`],
+    ['https://example.com여기', `${link('https://example.com')}여기`],
+    ['https://a例子.com', 'https://a例子.com'],
+    ['https://shop.例子.com', 'https://shop.例子.com'],
+  ])('%s has a link that ends where the address ends', (text, rendered) => {
+    expect(paragraph(text)).toBe(rendered)
+  })
+
+  it('may be in the path of an address in brackets', () => {
+    const path = '/%E6%96%87%E4%BB%B6'
+    expect(paragraph('<https://example.com/文件>')).toContain(`href="https://example.com${path}"`)
+    expect(paragraph('[文件](https://example.com/文件)')).toContain(`href="https://example.com${path}"`)
+  })
+})
+
+describe('HTML', () => {
+  it.each([
+    ['H<sub>2</sub>O and x<SUP>*n*</SUP>', 'H<sub>2</sub>O and x<sup><em>n</em></sup>'],
+    ['a<br>b<br/>c<br />d', 'a<br/>b<br/>c<br/>d'],
+    ['<sub>a<sup>b</sup></sub>', '<sub>a<sup>b</sup></sub>'],
+    ['<sub>not closed', '&lt;sub&gt;not closed'],
+    ['<sub onclick="x">a</sub><b>c</b>', '&lt;sub onclick=&quot;x&quot;&gt;a&lt;/sub&gt;&lt;b&gt;c&lt;/b&gt;'],
+    ['`<br>`', '<code>&lt;br&gt;</code>'],
+  ])('%s has only line breaks, sub and sup', (text, rendered) => {
+    expect(paragraph(text)).toBe(rendered)
+  })
+
+  it('has line breaks in a table', () => {
+    expect(renderHtml('| a |\n|---|\n| x<br>y |')).toContain('<td>x<br/>y</td>')
+  })
+})
+
+describe('a formula', () => {
+  it.each([
+    ['\\[ \\frac{a}{b} \\]', '<code>\\[ \\frac{a}{b} \\]</code>'],
+    ['so \\(a_1 + b_1\\) and', 'so <code>\\(a_1 + b_1\\)</code> and'],
+    ['$a*b$ and $c*d$', '<code>$a*b$</code> and <code>$c*d$</code>'],
+    ['函數$f_1(x)_2$的', '函數<code>$f_1(x)_2$</code>的'],
+    ['is $$\\int e^{-x^2}\\,dx$$.', 'is <code>$$\\int e^{-x^2}\\,dx$$</code>.'],
+    ['**$x^*$**', '<strong><code>$x^*$</code></strong>'],
+    ['\\$a*b$ costs', '$a*b$ costs'],
+    ['from $5 to $10, *US$5*/$6', 'from $5 to $10, <em>US$5</em>/$6'],
+    ['`\\(a\\)` is code', '<code>\\(a\\)</code> is code'],
+    ['\\(not closed_a_', '(not closed_a_'],
+  ])('%s is left as it is written', (text, rendered) => {
+    expect(paragraph(text)).toBe(rendered)
+  })
+
+  it.each([
+    '$$\na_1 + b_1\n- c*d*\n$$',
+    '\\[\n\\begin{aligned}\na &= b \\\\\n  c &= d\n\\end{aligned}\n\\]',
+    '$$ a\n= b $$',
+  ])('of several lines is a block: %s', text => {
+    const code = (formula: string) => `<code>${formula.replaceAll('&', '&amp;')}</code>`
+    expect(renderHtml(`Before:\n${text}\nafter`)).toContain(code(text))
+    expect(renderHtml(text, true)).toContain(code(text))
+  })
+
+  it('is not begun by a sign alone', () => {
+    expect(renderHtml('$$\n\n- a')).toContain('<li>a</li>')
+  })
+})
+
+describe('a footnote', () => {
+  it('is shown where it is written', () => {
+    const rendered = withoutAttributes(renderHtml('Text[^1] and[^a]\n\n[^1]: a **note**\n[^a]: 註解'))
+    expect(rendered).toContain('<p>Text<sup>1</sup> and<sup>a</sup></p>')
+    expect(rendered).toContain('<div><sup>1</sup><div><p>a <strong>note</strong></p></div></div>')
+    expect(rendered).toContain('<div><sup>a</sup><div><p>註解</p></div></div>')
+  })
+
+  it('that nothing refers to, or that is missing, loses no text', () => {
+    expect(withoutAttributes(renderHtml('[^x]: alone'))).toContain('<p>alone</p>')
+    expect(paragraph('Text[^1]')).toBe('Text[^1]')
+    expect(renderHtml('a[^1]\n\n[^1]: one\n\n    two')).toContain('two')
   })
 })
 

@@ -16,6 +16,8 @@ interface RenderContext {
   /** Whether the token is a top-level block, which has the direction of its own text. */
   isTop: boolean
   isInLink: boolean
+  /** Whether the text of the link is its address. */
+  isAddress: boolean
   /** Whether the text is still streaming and this part is its last. */
   isGrowing: boolean
 }
@@ -31,13 +33,15 @@ const tags: Record<string, string> = {
   strong: 'strong',
   em: 'em',
   s: 'del',
+  sub: 'sub',
+  sup: 'sup',
 }
 
 /** The headings of a message are below those of the page. */
 const headings: Record<string, string> = { h1: 'h3', h2: 'h4', h3: 'h5', h4: 'h6', h5: 'h6', h6: 'h6' }
 
 export function renderTokens(tokens: readonly Token[], isGrowing: boolean): ReactNode {
-  return new TokenRenderer(tokens).renderAll({ isTop: true, isInLink: false, isGrowing })
+  return new TokenRenderer(tokens).renderAll({ isTop: true, isInLink: false, isAddress: false, isGrowing })
 }
 
 /** Headings of the third level have the default style. */
@@ -69,6 +73,13 @@ class TokenRenderer {
         return this.renderItem(token.meta as Task | null, innerContext)
       case 'link':
         return this.renderLink(token, innerContext)
+      case 'footnote_reference':
+        return (
+          <div className={proseStyles.footnote} {...dir}>
+            <sup>{getLabel(token)}</sup>
+            <div>{this.renderAll(innerContext)}</div>
+          </div>
+        )
       case 'heading':
         return createElement(
           headings[token.tag] ?? 'h6',
@@ -102,7 +113,7 @@ class TokenRenderer {
 
   private renderLink(token: Token, context: RenderContext): ReactNode {
     const start = this.at
-    const children = this.renderAll({ ...context, isInLink: true })
+    const children = this.renderAll({ ...context, isInLink: true, isAddress: token.info === 'auto' })
     const linkText = this.tokens
       .slice(start, this.at)
       .map(token => token.content)
@@ -120,11 +131,14 @@ function renderLeaf(token: Token, context: RenderContext): ReactNode {
     case 'inline':
       return new TokenRenderer(token.children ?? []).renderAll(context)
     case 'text':
-      return context.isInLink ? token.content : renderText(token.content)
+      if (context.isAddress) return token.content
+      return context.isInLink ? renderLinkText(token.content) : renderText(token.content)
     // A single line break in the source is a line break.
     case 'softbreak':
     case 'hardbreak':
       return <br />
+    case 'footnote_ref':
+      return <sup>{getLabel(token)}</sup>
     case 'code_inline':
       return <code>{token.content}</code>
     case 'code_block':
@@ -139,15 +153,21 @@ function renderLeaf(token: Token, context: RenderContext): ReactNode {
   }
 }
 
+const getLabel = (token: Token) => (token.meta as { label: string }).label
 const getLanguage = (info: string) => /^[\w+#-]+/.exec(info.trim())?.[0] ?? ''
 
 const alignments: Record<string, string> = { 'text-align:right': 'r', 'text-align:center': 'm' }
 const getAlignment = (token: Token) => alignments[token.attrGet('style') ?? '']
 
+/** A link may mention people, but has no buttons. */
+const renderLinkText = (text: string): ReactNode => (hasAt(text) ? <Mentions text={text} /> : text)
+
 function renderText(text: string): ReactNode {
   if (text.includes('[#')) return <Citations text={text} />
-  return text.includes('@') ? <Mentions text={text} /> : text
+  return hasAt(text) ? <Mentions text={text} /> : text
 }
+
+const hasAt = (text: string) => text.includes('@') || text.includes('＠')
 
 function Citations({ text }: { text: string }) {
   const open = useContext(CitationContext)

@@ -1,13 +1,12 @@
 /** Mentions of people and agents by handle in a text. */
 import { createContext } from 'react'
+import { listMentions, listMentionsOfParsed, type Mention } from '@/lib/mentions'
 
 /** Returns the name for a handle and whether it is the reader; null for an unknown handle. */
 export type FindName = (handle: string) => { name: string; isMe: boolean } | null
 
 /** Read only where a text has an `@`, so that a change of names renders nothing else again. */
 export const FindNameContext = createContext<FindName>(() => null)
-
-const mention = /(^|[^\p{L}\p{N}_@/])@([\p{L}\p{N}_-]+)/gu
 
 /** The maximal number of mentions rendered as elements in one text. */
 const MAX_MENTIONS = 500
@@ -19,21 +18,20 @@ interface MentionSegment {
 
 /** Replaces handles by names, for the one-line quote of a text. */
 export const replaceHandlesByNames = (text: string, findName: FindName): string =>
-  splitMentions(text, findName)
+  splitAt(text, listMentions(text), findName)
     .map(segment => (segment.handle === null ? segment.text : `@${findName(segment.handle)?.name ?? segment.handle}`))
     .join('')
 
-/** Splits a text at its mentions. Only handles that `findName` finds are mentions. */
-export function splitMentions(text: string, findName: FindName): MentionSegment[] {
+/** Splits a parsed text at its mentions. Only handles that `findName` finds are mentions. */
+export const splitMentions = (text: string, findName: FindName): MentionSegment[] =>
+  splitAt(text, listMentionsOfParsed(text), findName)
+
+function splitAt(text: string, mentions: readonly Mention[], findName: FindName): MentionSegment[] {
   const segments: MentionSegment[] = []
   let from = 0
-  for (const match of text.matchAll(mention)) {
-    const handle = match[2] ?? ''
-    if (segments.length >= 2 * MAX_MENTIONS) break
-    if (!findName(handle)) continue
-    const at = match.index + (match[1]?.length ?? 0)
-    segments.push({ text: text.slice(from, at), handle: null }, { text: `@${handle}`, handle })
-    from = at + handle.length + 1
+  for (const { handle, start, end } of mentions.filter(({ handle }) => findName(handle)).slice(0, MAX_MENTIONS)) {
+    segments.push({ text: text.slice(from, start), handle: null }, { text: text.slice(start, end), handle })
+    from = end
   }
   segments.push({ text: text.slice(from), handle: null })
   return segments.filter(segment => segment.text !== '')

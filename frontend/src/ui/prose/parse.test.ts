@@ -37,6 +37,13 @@ const fragment = fc.constantFrom(
   '`',
   '\r\n',
   '[x] ',
+  '[^1]',
+  '[^1]: ',
+  '$$\n',
+  '\\[',
+  '\\]\n',
+  '<sub>',
+  '</sub>',
 )
 
 describe('a streaming text', () => {

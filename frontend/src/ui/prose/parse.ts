@@ -1,5 +1,6 @@
 /** Parses Markdown into blocks that are rendered one by one. Pure functions, with limits against slow or deeply nested texts. */
 import MarkdownIt, { type Env, type Token } from 'markdown-it'
+import { addRules } from './rules'
 
 /** The text beyond this position is shown as source, on request. */
 export const MAX_MARKDOWN = 100_000
@@ -9,16 +10,7 @@ const MAX_DEPTH = 40
 
 export const markdown = new MarkdownIt({ html: false, linkify: true, maxNesting: MAX_DEPTH })
 
-/** Links URLs that start with "www.", but no other bare names ("setup.py"). */
-markdown.linkify.add('www.', {
-  validate: (text, at) => {
-    const found = /^[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+(?:\/[^\s<>()[\]]*)?/u.exec(text.slice(at, at + 2_000))
-    return found ? found[0].replace(/[.,:;!?'"*_~]+$/, '').length : 0
-  },
-  normalize: match => {
-    match.url = `https://${match.url}`
-  },
-})
+addRules(markdown)
 
 /** Moves the checkbox at the start of a task list item from its text to its `meta`. */
 markdown.core.ruler.push('tasks', ({ tokens }) => {
@@ -101,9 +93,9 @@ function parseAll(text: string): Parsed {
   const tokens = markdown.parse(text, environment)
   const tokenCount = countTokens(tokens)
   if (tokenCount > MAX_TOKENS) return { ...emptyResult, text, parts: null }
-  const references = JSON.stringify(environment.references ?? {})
+  const references = JSON.stringify(listDefinitions(environment))
   const { parts, starts } = buildParts(text, tokens, references)
-  // A link definition below changes the text above, so no part is stable then.
+  // A definition of a link or a footnote below changes the text above, so no part is stable then.
   const stable = references === '{}' ? findStable(text, starts) : emptyResult.stable
   return { text, parts, tokenCount, stable }
 }
@@ -117,7 +109,7 @@ function parseContinued(known: Parsed, text: string): Parsed {
   const tokens = markdown.parse(tail, environment)
   const stableCount = changed.reduce((count, part) => count - countTokens(part.tokens), known.tokenCount)
   const tokenCount = stableCount + countTokens(tokens)
-  if (Object.keys(environment.references ?? {}).length > 0 || tokenCount > MAX_TOKENS) return parseAll(text)
+  if (Object.keys(listDefinitions(environment)).length > 0 || tokenCount > MAX_TOKENS) return parseAll(text)
   const { parts, starts } = buildParts(tail, tokens, '{}')
   const stable = findStable(tail, starts)
   return {
@@ -128,8 +120,18 @@ function parseContinued(known: Parsed, text: string): Parsed {
   }
 }
 
+/** Returns the definitions of links and footnotes, which affect how other parts are rendered. */
+const listDefinitions = (environment: Env): object => ({
+  ...environment.references,
+  ...(environment.footnotes as { refs?: object } | undefined)?.refs,
+})
+
+/** The beginning of a formula of several lines. Its end can join blocks. */
+const formula = /^[ \t>]*(?:\$\$|\\\[)/m
+
 /** Finds the stable parts. The last block can still change, and may join the one before until its first line has ended. */
 function findStable(text: string, starts: readonly number[]): Parsed['stable'] {
+  if (formula.test(text)) return emptyResult.stable
   const isLineOpen = text.indexOf('\n', starts.at(-1) ?? 0) < 0
   const parts = Math.max(0, starts.length - (isLineOpen ? 2 : 1))
   return { parts, at: starts[parts] ?? 0 }
@@ -152,7 +154,7 @@ function buildParts(text: string, tokens: readonly Token[], references: string) 
   const parts: Part[] = []
   const starts: number[] = []
   for (const block of splitElements(tokens, 0)) {
-    const lines = block[0]?.map ?? [0, 0]
+    const lines = getLines(block)
     starts.push(lineStarts[lines[0]] ?? 0)
     const source = getSource(lines)
     parts.push({
@@ -162,6 +164,12 @@ function buildParts(text: string, tokens: readonly Token[], references: string) 
     })
   }
   return { parts, starts }
+}
+
+/** Returns the lines of a block. The tokens of a footnote itself have none. */
+function getLines(block: readonly Token[]): [number, number] {
+  const mapped = block.flatMap(token => token.map ?? [])
+  return block[0]?.map ?? [mapped[0] ?? 0, Math.max(0, ...mapped)]
 }
 
 const isList = (token: Token | undefined) => token?.type === 'bullet_list_open' || token?.type === 'ordered_list_open'

@@ -7,6 +7,7 @@ import {
   GitMerge,
   Globe,
   Hand,
+  KeyRound,
   LockOpen,
   type LucideIcon,
   MessageCirclePlus,
@@ -22,11 +23,11 @@ import {
 import type { NotificationRow } from '@/api'
 import { cx } from '@/lib/cx'
 import { getCodeText, getRunErrorText } from '@/lib/errors'
-import { useTexts } from '@/lib/language'
+import { t, useTexts } from '@/lib/language'
 import { detectLanguage } from '@/lib/textLanguage'
 import { formatFullTime, formatRelative } from '@/lib/time'
 import { PathLink } from '@/ui/PathLink'
-import { getKind, getPath, type IconName, type NotificationKind } from '../wording'
+import { getKind, getPath, getRightKey, type IconName, type NotificationKind } from '../wording'
 import notificationsStyles from './Notifications.module.css'
 
 const icons: Record<IconName, LucideIcon> = {
@@ -47,6 +48,7 @@ const icons: Record<IconName, LucideIcon> = {
   tools: Wrench,
   public: Globe,
   deleted: Trash2,
+  access: KeyRound,
   paused: CirclePause,
 }
 
@@ -134,13 +136,23 @@ function NotificationText({ row, origin, kind }: NotificationTextProps) {
   )
 }
 
+const getRightText = (codename: string) => {
+  const key = getRightKey(codename)
+  return key ? t(key) : codename
+}
+
 /**
- * What the server stored as `excerpt`: a text, title, name, host or amount; for a failed merge or run an error code. That of a
- * merge which was done is the code why it was done line by line, which its page explains.
+ * What the server stored as `excerpt`: a text, title, name, host or amount; for a failed merge or run an error code, for a
+ * grant the name of the right in code. That of a merge which was done is the code why it was done line by line, which its page explains.
  */
 function Excerpt({ row }: Pick<NotificationItemProps, 'row'>) {
   if (!row.excerpt || row.type === 'merge_done') return null
-  const getText = { merge_failed: getCodeText, run_failed: getRunErrorText }[row.type as string]
+  const getText = {
+    merge_failed: getCodeText,
+    run_failed: getRunErrorText,
+    grant_given: getRightText,
+    grant_taken: getRightText,
+  }[row.type as string]
   const text = getText ? getText(row.excerpt) : row.excerpt
   return (
     <span className={cx(notificationsStyles.quote, 'muted')} lang={detectLanguage(text)}>

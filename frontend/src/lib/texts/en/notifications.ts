@@ -44,6 +44,16 @@ const notifications = {
   'notification.runFailedIn': "{{agent}} couldn't answer in {{chat}}",
   'notification.workspaceDeleted':
     'A workspace you were in was deleted. If an editor deleted it, its editors can restore it from the list of workspaces.',
+  'notification.grantGiven': '{{actor}} gave you a right here',
+  'notification.grantTaken': '{{actor}} took a right here from you',
+  'right.editDraft': 'Write a draft of the agent',
+  'right.saveAgent': 'Save versions of the agent',
+  'right.reviewAgent': 'Review suggestions for the agent',
+  'right.updateAgentProfile': 'Change the name and description of the agent',
+  'right.stopRun': 'Stop any run in the chat',
+  'right.invite': 'Invite people',
+  'right.setModel': 'Set the model and its key',
+  'right.createAgent': 'Create agents',
   'notification.inWorkspace': 'in {{workspace}}',
 } as const
 

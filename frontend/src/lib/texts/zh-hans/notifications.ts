@@ -42,6 +42,16 @@ const notifications = {
   'notification.runFailed': '{{agent}}无法回答',
   'notification.runFailedIn': '{{agent}}在{{chat}}无法回答',
   'notification.workspaceDeleted': '你所在的一个工作区已删除。若由编辑者删除，编辑者可在工作区列表中恢复。',
+  'notification.grantGiven': '{{actor}}给了你一项权限',
+  'notification.grantTaken': '{{actor}}收回了你的一项权限',
+  'right.editDraft': '编写此 Agent 的草稿',
+  'right.saveAgent': '保存此 Agent 的版本',
+  'right.reviewAgent': '审阅给此 Agent 的建议',
+  'right.updateAgentProfile': '更改此 Agent 的名称与说明',
+  'right.stopRun': '停止这个聊天室里的任何运行',
+  'right.invite': '邀请成员',
+  'right.setModel': '设置模型与密钥',
+  'right.createAgent': '创建 Agent',
   'notification.inWorkspace': '于{{workspace}}',
 }
 

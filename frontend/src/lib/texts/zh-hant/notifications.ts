@@ -42,6 +42,16 @@ const notifications = {
   'notification.runFailed': '{{agent}}無法回答',
   'notification.runFailedIn': '{{agent}}在{{chat}}無法回答',
   'notification.workspaceDeleted': '你所在的一個工作區已刪除。若由編輯者刪除，編輯者可在工作區清單中還原。',
+  'notification.grantGiven': '{{actor}}給了你一項權限',
+  'notification.grantTaken': '{{actor}}收回了你的一項權限',
+  'right.editDraft': '編寫此 Agent 的草稿',
+  'right.saveAgent': '儲存此 Agent 的版本',
+  'right.reviewAgent': '審閱給此 Agent 的建議',
+  'right.updateAgentProfile': '更改此 Agent 的名稱與說明',
+  'right.stopRun': '停止這個聊天室裡的任何執行',
+  'right.invite': '邀請成員',
+  'right.setModel': '設定模型與金鑰',
+  'right.createAgent': '建立 Agent',
   'notification.inWorkspace': '於{{workspace}}',
 }
 
