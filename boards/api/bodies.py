@@ -20,7 +20,8 @@ TaskNumber = Annotated[int, Field(ge=1, le=MAX_TASKS)]
 
 class PlannedTaskBody(Body):
     """A task of a plan. `after`: the numbers (from 1) of the tasks of the plan that it follows. `max_attempts`: how often it
-    is tried. `join` says when it starts after these, and `on_failure` what follows if it fails for good."""
+    is tried. `join` says when it starts after these, and `on_failure` what follows if it fails for good. `output_schema`: the JSON
+    schema of an object, which its result has to follow; null: the result is a text."""
 
     agent_id: UUID
     description: Text
@@ -30,6 +31,7 @@ class PlannedTaskBody(Body):
     on_failure: FailureRule = FailureRule.GO_ON
     max_attempts: Annotated[int, Field(ge=1, le=MAX_ATTEMPTS)] = 2
     file_ids: Annotated[list[UUID], Field(max_length=MAX_FILES)] = []
+    output_schema: dict[str, Any] | None = None
 
 
 class NewBoardBody(Body):

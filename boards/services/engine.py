@@ -7,6 +7,7 @@ knows who has made the plan. All changes of a board are made while its chat and 
 
 import logging
 from collections.abc import Iterable, Sequence
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -38,6 +39,7 @@ from events.rows import (
     TextsOfOthers,
 )
 from llm.messages import ToolCall
+from llm.structured import InvalidAnswer, parse_json
 from runs.errors import LeaseLost
 from runs.kinds.base import finish_run
 from runs.models import NOT_ENDED, Run, RunState
@@ -46,14 +48,13 @@ from runs.runtime.dispatch import dispatch_run
 from runs.runtime.messages import build_passed_on_answer
 from runs.runtime.steps import ToolResult
 from runs.runtime.sub_agents import list_runs_to_stop
+from runs.runtime.tasks import MAX_DATA_CHARACTERS
 from runs.services.agent_states import publish_agent_states
 from runs.services.runs import build_stop_changes
 from runs.services.tasks import start_task_run
 
 logger = logging.getLogger(__name__)
 
-MAX_DATA_CHARACTERS = 16_000
-"""Characters of the text of a result. In UTF-8 they are at most 64 kB. The whole text is in the message."""
 MAX_SECONDS = 3_600
 """How long a run of a board may take, besides the limits of its agent. The time that people need to decide does not count."""
 FINAL_CODES = ("stopped", "rights_lost", "no_tasks", "no_version", "agent_taken_down", "agent_gone", "price_unknown")
@@ -250,6 +251,7 @@ def _start_task(loaded: LoadedBoard, task: BoardTask, person: Actor) -> None:
         file_ids=file_ids,
         max_seconds=MAX_SECONDS,
         read_texts=read_texts,
+        output_schema=task.output_schema,
         subject_id=task.id,
         key=f"{BOARD_TASK.name}:{task.id}:{attempt}",
         is_dispatched=False,
@@ -327,22 +329,29 @@ def _build_result_of_run(board: Board, task: BoardTask, attempt: int, run: Run, 
     message = run.answer_message
     if message is None and run.state == RunState.COMPLETED:
         message = LAST_TEXTS.first([run.pk])
-    is_success = run.state == RunState.COMPLETED and message is not None
+    error, code = _explain_end(run)
+    data: dict[str, Any] | None = None
+    file_ids: list[UUID] = []
+    if run.state == RunState.COMPLETED and message is not None:
+        files = Message.objects.filter(run_id=run.pk, type="FILE_MESSAGE").order_by("seq")
+        file_ids = [UUID(payload["file_id"]) for payload in files.values_list("payload", flat=True)]
+        try:
+            data = _build_data(task, message.text, file_ids)
+        except InvalidAnswer as problem:
+            error, code = f"The result does not follow the schema of the task. {problem}", "answer_invalid"
     totals = Run.objects.filter(root=run.pk).aggregate(
         cost=Sum("cost_micro"), input=Sum("input_tokens"), output=Sum("output_tokens")
     )
-    data = None
-    if is_success and message is not None:
-        files = Message.objects.filter(run_id=run.pk, type="FILE_MESSAGE").order_by("seq")
-        file_ids = [payload["file_id"] for payload in files.values_list("payload", flat=True)]
-        data = {"text": message.text[:MAX_DATA_CHARACTERS], "files": file_ids, "message_id": str(message.pk)}
-    error, code = _explain_end(run)
+    is_success = data is not None
     started_at = run.started_at or run.created_at or now()
     return _build_result(
         task,
         attempt,
         success=is_success,
         data=data,
+        follows_schema=is_success and task.output_schema is not None,
+        file_ids=file_ids if is_success else [],
+        message_id=message.pk if is_success and message is not None else None,
         error=None if is_success else error,
         error_code="" if is_success else code,
         execution_time=max(((run.ended_at or now()) - started_at).total_seconds(), 0.0),
@@ -353,6 +362,15 @@ def _build_result_of_run(board: Board, task: BoardTask, attempt: int, run: Run, 
         output_tokens=run.output_tokens + (totals["output"] or 0),
         cost_micro=run.cost_micro + (totals["cost"] or 0),
     )
+
+
+def _build_data(task: BoardTask, text: str, file_ids: Sequence[UUID]) -> dict[str, Any]:
+    """Return the data of an answer. Its run has checked it by the schema of the task, if there is one (`build_result_form`). Raises
+    `InvalidAnswer` for a text that is no JSON then."""
+    if task.output_schema is not None:
+        return parse_json(text)
+    # The whole text is in the message.
+    return {"text": text[:MAX_DATA_CHARACTERS], "files": [str(id) for id in file_ids]}
 
 
 def _explain_end(run: Run) -> tuple[str, str]:

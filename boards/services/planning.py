@@ -216,6 +216,7 @@ def _add_plan(
             agent_name=agents[task.agent_id].name,
             description=_clean(task.description, f"what task {number} is about"),
             parameters=to_storable_json(task.parameters),
+            output_schema=None if task.output_schema is None else to_storable_json(task.output_schema),
             read_texts=read_texts.value,
             file_ids=task.file_ids,
             after=sorted(set(task.after)),

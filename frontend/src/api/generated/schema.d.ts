@@ -3441,7 +3441,7 @@ export interface components {
         /**
          * @description A task of a board. `number` is its address, from 1; `after` has the numbers of the tasks that it follows. `attempt` and
          *     `run_id` are those of its last run; the messages of the run have the id of the task as their `metadata.call_id`.
-         *     `replaced_description`: what the board that this one repeats had there. `results`: of all attempts, the oldest first.
+         *     `output_schema`: the JSON schema that its result has to follow; null: that is a text. `replaced_description`: what the board that this one repeats had there. `results`: of all attempts, the oldest first.
          *     `reason_code` says why it was skipped, failed or was cancelled. `cost_micro`: of all its attempts.
          */
         BoardTaskRow: {
@@ -3471,6 +3471,10 @@ export interface components {
             max_attempts: number;
             number: number;
             on_failure: components["schemas"]["FailureRule"];
+            /** @default null */
+            output_schema: {
+                [key: string]: unknown;
+            } | null;
             parameters: {
                 [key: string]: unknown;
             };
@@ -5991,7 +5995,8 @@ export interface components {
         PlannedBy: "model" | "person" | "workflow" | "fork";
         /**
          * @description A task of a plan. `after`: the numbers (from 1) of the tasks of the plan that it follows. `max_attempts`: how often it
-         *     is tried. `join` says when it starts after these, and `on_failure` what follows if it fails for good.
+         *     is tried. `join` says when it starts after these, and `on_failure` what follows if it fails for good. `output_schema`: the JSON
+         *     schema of an object, which its result has to follow; null: the result is a text.
          */
         PlannedTaskBodyRequest: {
             /** @default [] */
@@ -6007,6 +6012,10 @@ export interface components {
             max_attempts?: number;
             /** @default go_on */
             on_failure?: components["schemas"]["FailureRuleRequest"];
+            /** @default null */
+            output_schema?: {
+                [key: string]: unknown;
+            } | null;
             /** @default {} */
             parameters?: {
                 [key: string]: unknown;
@@ -7061,8 +7070,8 @@ export interface components {
             name: string;
         };
         /**
-         * @description What an attempt at a task brought, with all its `data`: `{text, files, message_id}`. `description`: what the agent was
-         *     asked for. `reused_from`: the id of the result of an earlier board. `read_texts`: whose texts it may contain, besides those
+         * @description What an attempt at a task brought, with all its `data`: `{text, files}` or, if it `follows_schema`, what the output schema of
+         *     the task describes. `message_id`: the message with its whole text. `description`: what the agent was asked for. `reused_from`: the id of the result of an earlier board. `read_texts`: whose texts it may contain, besides those
          *     of the person whom the board works for.
          */
         TaskResultDetailRow: {
@@ -7080,10 +7089,13 @@ export interface components {
             error: string | null;
             error_code: string | null;
             execution_time: number;
+            files: string[];
+            follows_schema: boolean;
             /** Format: uuid */
             id: string;
             input_tokens: number;
             is_late: boolean;
+            message_id: string | null;
             number: number;
             output_tokens: number;
             /** @enum {string} */
@@ -7095,8 +7107,8 @@ export interface components {
             task_id: string;
         };
         /**
-         * @description What an attempt at a task brought. `text`: the beginning of its data, and `is_cut` whether there is more; `files`: the
-         *     ids of the files that it wrote; `message_id`: the message with its whole text. `execution_time` is in seconds, `cost_micro`
+         * @description What an attempt at a task brought. `text`: the beginning of its data, which is JSON if it `follows_schema`, and `is_cut`
+         *     whether there is more; `files`: the ids of the files that it wrote; `message_id`: the message with its whole text. `execution_time` is in seconds, `cost_micro`
          *     in millionths of a dollar. `is_reused`: it was brought by an earlier board. `is_late`: it came after the task had ended,
          *     and changed nothing.
          */
@@ -7113,6 +7125,8 @@ export interface components {
             execution_time: number;
             /** @default [] */
             files: string[];
+            /** @default false */
+            follows_schema: boolean;
             /** @default false */
             is_cut: boolean;
             /** @default false */

@@ -393,7 +393,10 @@ function TaskBody({ task, status, subAgent, run, above }: TaskBodyProps) {
         <p className="no xs">{getRunErrorText(task.reason_code)}</p>
       ) : null}
       {subAgent && !result?.is_reused ? (
-        <Stream subAgent={subAgent} run={run} path={above ? `${above} › ${task.agent_name}` : task.agent_name} />
+        <>
+          <Stream subAgent={subAgent} run={run} path={above ? `${above} › ${task.agent_name}` : task.agent_name} />
+          {result && result.files.length > 0 ? <TaskFiles ids={result.files} /> : null}
+        </>
       ) : result ? (
         <StoredResult result={result} />
       ) : null}
