@@ -7,7 +7,7 @@ from pydantic import Field
 
 from boards.plan import MAX_ATTEMPTS, MAX_DESCRIPTION, MAX_FILES, MAX_TASKS
 from boards.services.deciding import EqualCallsDecision
-from common.request_types import NOT_BLANK
+from common.request_types import NOT_BLANK, Revision
 from common.rest import Body
 from events.payloads import MAX_NOTE
 from events.rows import FailureRule, JoinRule
@@ -69,6 +69,14 @@ class ForkBody(RetryBody):
 
     id: UUID
     number: TaskNumber
+
+
+class BoardSettingsBody(Body):
+    """`ask_above_micro`: a board without a supervisor whose estimate is higher, in millionths of a dollar, or whose cost cannot be
+    estimated yet, waits for a person before it starts; null: none waits."""
+
+    ask_above_micro: Annotated[int, Field(ge=0, le=MAX_LIMIT_MICRO)] | None
+    revision: Revision
 
 
 class EstimateBody(Body):

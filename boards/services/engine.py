@@ -601,6 +601,15 @@ def build_message(loaded: LoadedBoard, type_: str, *, actor: Actor | None = None
     )
 
 
+def begin_or_ask(loaded: LoadedBoard, ask_above_micro: int | None, *, by: Actor | None = None) -> None:
+    """Let a planned board begin, or wait for a person if its estimate is above this amount or is not known. Null: none waits."""
+    estimate = loaded.board.estimate_micro
+    if ask_above_micro is not None and (estimate is None or estimate > ask_above_micro):
+        pause(loaded, BoardPause.ESTIMATE)
+    else:
+        begin(loaded, by=by)
+
+
 def begin(loaded: LoadedBoard, *, by: Actor | None) -> None:
     """Let a planned board begin, and say so in the chat if it is not shown in the reply of a supervisor. The edges of the
     results that it reuses are settled."""

@@ -217,6 +217,14 @@ class TaskResultDetailRow(Row):
     created_at: datetime
 
 
+class BoardSettingsRow(Row):
+    """What a workspace has set for boards. `ask_above_micro`: a board without a supervisor whose estimate is higher, in
+    millionths of a dollar, or whose cost cannot be estimated yet, waits for a person before it starts; null: none waits."""
+
+    ask_above_micro: int | None
+    revision: int
+
+
 class BoardEstimateRow(Row):
     """What a plan may cost, in millionths of a dollar: the sum of the medians of the last results of its agents. Null if there
     are too few of one agent."""

@@ -124,16 +124,17 @@ def test_BRD10_stopping_a_supervisor_stops_its_board(environment, boards, superv
     assert {run.state for run in environment.runs()} == {"stopped"}
 
 
-def test_BRD11_a_board_above_an_amount_waits_for_a_person(environment, boards, supervisor, monkeypatch):
+@pytest.mark.parametrize("estimate", [6, None])
+def test_BRD11_a_board_above_an_amount_waits_for_a_person(environment, boards, supervisor, monkeypatch, estimate):
     environment.model.script(system="You are Weather.", text="Dry.")
     monkeypatch.setattr(PlanTasks, "ask_above_micro", 5)
-    monkeypatch.setattr("boards.services.waiting.estimate_tasks", lambda workspace_id, agent_ids: 6)
+    monkeypatch.setattr("boards.services.waiting.estimate_tasks", lambda workspace_id, agent_ids: estimate)
     supervisor.script_plan(PLAN[0])
     supervisor.ask()
     board = supervisor.get_board()
     environment.wait(lambda: Run.objects.filter(state="waiting_board").exists())
     board = boards.read(board)
-    assert (board.state, board.pause_reason, board.estimate_micro) == ("decomposed", "estimate", 6)
+    assert (board.state, board.pause_reason, board.estimate_micro) == ("decomposed", "estimate", estimate)
     assert not Run.objects.filter(kind="board_task").exists()
     services.start_board(boards.team.alice, board.id)
     board = boards.wait_until_ended(board)

@@ -12,6 +12,7 @@ from agents.selectors import list_agent_tools_in_use
 from agents.services import agents
 from agents.specs.content import Team
 from approvals.models import Approval
+from boards import services
 from boards.agent_tools import PlanTasks
 from boards.models import Board, BoardTask, TaskResult
 from chats import services as chats
@@ -326,6 +327,9 @@ def test_the_limits_of_the_team_are_those_of_its_boards(environment, boards, lea
     environment.model.script(system="You are Weather.", text="Dry.")
     script_lead(environment, plan(DRY, DRY))
     environment.post("@lead plan it")
+    environment.wait(lambda: Board.objects.filter(pause_reason="estimate").exists())  # its cost is not known
+    services.start_board(boards.team.alice, Board.objects.get().id)
+    environment.submit_queued_runs()
     board = wait_for_board(environment, boards)
     assert (board.state, board.max_at_once, board.limit_micro) == ("completed", 1, 250_000)
 

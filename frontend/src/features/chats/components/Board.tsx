@@ -458,9 +458,11 @@ function BudgetNotice({ left }: { left: number }) {
 function EstimateNotice() {
   const { t } = useTexts()
   const { board, blocked, perform } = useBoardContext()
-  const amount = formatCurrency(board.estimate_micro ?? 0)
+  const { estimate_micro: estimate } = board
+  const text =
+    estimate === null ? t('board.costUnknown') : t('board.willCost', { amount: formatCurrency(estimate) })
   return (
-    <Notice isPlain title={t('board.asksBefore')} text={t('board.willCost', { amount })}>
+    <Notice isPlain title={t('board.asksBefore')} text={text}>
       <Button size="xs" tone="ink" blocked={blocked} onClick={() => perform(() => startBoard(board.id))}>
         <Play className="i s" aria-hidden />
         {t('board.start')}
