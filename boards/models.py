@@ -46,7 +46,8 @@ class Board(Identified, VersionedRow):
     call `call_id`, and waits for the board. `aggregator`: the agent that puts the answer together in `answer_run`; with a
     supervisor, it is that agent in that run. `message_id`: the message at which it is shown, if it has no supervisor. `epoch`
     rises when all that is under way ends being of use: what an earlier epoch has started is late. `limit_micro`: what it may
-    cost.
+    cost. `answers_ended`: how many answers a budget has ended; when it is resumed, `answer_run` is another run then, also if it
+    has a supervisor.
     """
 
     workspace = models.ForeignKey(
@@ -80,6 +81,7 @@ class Board(Identified, VersionedRow):
         "self", verbose_name=_("repeats"), null=True, on_delete=models.SET_NULL, related_name="forks"
     )
     forked_at = models.PositiveSmallIntegerField(_("repeats from task"), null=True)
+    answers_ended = models.PositiveSmallIntegerField(_("answers ended by a budget"), default=0)
     epoch = models.PositiveIntegerField(_("epoch"), default=0)
     on_behalf_of = models.ForeignKey(
         "actors.Actor", verbose_name=_("on behalf of"), null=True, on_delete=models.SET_NULL, related_name="+"

@@ -23,6 +23,7 @@ from boards.services.estimates import estimate_tasks
 from boards.services.loaded_board import LoadedBoard, get_current_result, read_texts_of
 from boards.services.task_inputs import build_answer_input, build_task_context
 from chats import services as chats
+from chats.hooks import message_posted
 from chats.models import ChatActor, Message
 from chats.services import RowChange
 from chats.services.text_sources import has_run_texts_from_outside
@@ -42,6 +43,7 @@ from llm.messages import ToolCall
 from llm.structured import InvalidAnswer, parse_json
 from runs.errors import LeaseLost
 from runs.kinds.base import finish_run
+from runs.kinds.chat import record_history
 from runs.models import NOT_ENDED, Run, RunState
 from runs.prepared_queries import LAST_TEXTS
 from runs.runtime.dispatch import dispatch_run
@@ -137,8 +139,8 @@ def advance_boards() -> None:
     ended = Run.objects.exclude(state__in=[SqlConstant(state) for state in NOT_ENDED])
     running = BoardTask.objects.filter(board=OuterRef("pk"), state=BoardTaskState.RUNNING)
     has_ended_run = Q(Exists(running.filter(run__in=ended)))
-    for name in ("answer_run", "supervisor_run"):
-        has_ended_run |= Q(Exists(ended.filter(pk=OuterRef(name))))
+    has_ended_run |= Q(Exists(ended.filter(pk=OuterRef("answer_run"))))
+    has_ended_run |= Q(Exists(ended.filter(pk=OuterRef("supervisor_run"))), answers_ended=0)
     is_idle = Q(state=BoardState.EXECUTING, pause_reason="") & ~Q(Exists(running))
     under_way = Board.objects.filter(has_ended_run | is_idle, ended_at=None)
     for id in under_way.order_by("pk").values_list("pk", flat=True)[:MAX_BOARDS_PER_SWEEP]:
@@ -149,8 +151,14 @@ def advance_boards() -> None:
 
 
 def advance(loaded: LoadedBoard) -> None:
-    """Start the tasks of a board whose turn it is, or end it. Nothing starts while it is paused, or before it has started."""
-    if loaded.board.state != BoardState.EXECUTING:
+    """Start the tasks of a board whose turn it is, its answer if a budget has ended the one before, or end it. Nothing starts while
+    it is paused, or before it has started."""
+    board = loaded.board
+    if board.state == BoardState.AGGREGATING and board.answers_ended and board.answer_run_id is None:
+        if not board.is_paused:
+            _start_answer(loaded)
+        return
+    if board.state != BoardState.EXECUTING:
         return
     while _release_tasks(loaded) or _start_tasks(loaded):
         if loaded.board.has_ended:
@@ -285,7 +293,7 @@ def _end_run(loaded: LoadedBoard, run: Run) -> None:
         task = next((task for task in loaded.tasks.values() if task.id == run.trigger_id), None)
         if task is not None:
             _end_attempt(loaded, task, run)
-    elif run.pk == board.answer_run_id or (run.pk == board.supervisor_run_id and not board.has_ended):
+    elif run.pk == board.answer_run_id or (run.pk == board.supervisor_run_id and not board.answers_ended):
         _end_answer(loaded, run)
 
 
@@ -424,6 +432,7 @@ def _end_tasks(loaded: LoadedBoard) -> None:
         else:
             _start_answer(loaded)
     else:
+        loaded.set(state=BoardState.AGGREGATING)
         loaded.load_results(succeeded)
         result = get_current_result(succeeded[0])
         _pass_on_answer(loaded, result.text if result else "")
@@ -431,8 +440,9 @@ def _end_tasks(loaded: LoadedBoard) -> None:
 
 
 def _pass_on_answer(loaded: LoadedBoard, text: str) -> None:
-    """Let the supervisor, if there is one, answer with the result of the only task. Its model is not asked. The hook of its
-    end is not called: it would call this module, and all that follows for the board is done here."""
+    """Let the supervisor, if there is one, answer with the result of the only task. Its model is not asked. What follows from an
+    answer in the chat follows from this one, too. The hook of the end of its run is not called: it would call this module, and
+    all that follows for the board is done here."""
     board, run = loaded.board, loaded.board.supervisor_run
     if run is None or run.state != RunState.WAITING_BOARD:
         return
@@ -444,8 +454,9 @@ def _pass_on_answer(loaded: LoadedBoard, text: str) -> None:
     update = RowUpdate(run, only_if={"state": RunState.WAITING_BOARD, "attempt": run.attempt}, error=LeaseLost)
     cost = run.cost_micro + (Run.objects.filter(root=run.pk).aggregate(cost=Sum("cost_micro"))["cost"] or 0)
     loaded.set(cost_micro=board.cost_micro + cost)
-    loaded.new_rows += build_passed_on_answer(run, text, ToolResult(call, "ok", text))
-    loaded.new_rows.append(finish_run(update))
+    brought, message = build_passed_on_answer(run, text, ToolResult(call, "ok", text))
+    loaded.new_rows += [brought, message, *message_posted.call(board.chat, message), finish_run(update)]
+    record_history(run, run.spec, "completed", None)
     publish_agent_states([run])
 
 
@@ -476,7 +487,7 @@ def _start_answer(loaded: LoadedBoard) -> None:
         max_seconds=MAX_SECONDS,
         read_texts=find_highest(TextsOfOthers(result.read_texts) for result in results),
         subject_id=board.id,
-        key=f"{BOARD_ANSWER.name}:{board.id}",
+        key=f"{BOARD_ANSWER.name}:{board.id}:{board.answers_ended + 1}",
     )
     if ChatActor.objects.filter(chat=board.chat_id, actor=agent, ended_at=None).exists():
         run.metadata = None
@@ -486,7 +497,7 @@ def _start_answer(loaded: LoadedBoard) -> None:
 
 def _end_answer(loaded: LoadedBoard, run: Run) -> None:
     """Store what the end of the run that answers, or of the supervisor, means for a board. If a supervisor ends before its
-    board, the board is stopped."""
+    board, the board is stopped. If a budget has ended the answer, it is paused, and another run answers when it is resumed."""
     board = loaded.board
     if board.has_ended:
         return
@@ -499,6 +510,9 @@ def _end_answer(loaded: LoadedBoard, run: Run) -> None:
     if board.state == BoardState.AGGREGATING and run.state == RunState.COMPLETED:
         message = run.answer_message or LAST_TEXTS.first([run.pk])
         _complete_board(loaded, message.text if message else "")
+    elif board.state == BoardState.AGGREGATING and run.error_code == BUDGET_CODE:
+        loaded.set(answer_run=None, answers_ended=board.answers_ended + 1)
+        pause(loaded, BoardPause.BUDGET)
     elif run.state == RunState.STOPPED or board.state != BoardState.AGGREGATING:
         stop_board_tasks(loaded, by=run.stopped_by)
     else:

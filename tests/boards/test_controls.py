@@ -153,6 +153,32 @@ def test_BRD12_a_used_up_budget_pauses_a_board_which_can_be_resumed_or_answered(
     assert Notification.objects.filter(type="board_paused").count() == 1
 
 
+def test_BRD12_a_budget_that_ends_the_answer_pauses_the_board_and_another_run_answers_it(boards):
+    board = boards.create(boards.plan("Find dry days"), boards.plan("Add it up", boards.finance))
+    answer(boards.run_of(board, 1).id)
+    answer(boards.run_of(board, 2).id)
+    first = boards.read(board).answer_run_id
+    for number in (1, 2):
+        fail(boards.read(board).answer_run_id, "budget_used_up")
+        paused = boards.read(board)
+        assert (paused.state, paused.pause_reason, paused.answers_ended) == ("aggregating", "budget", number)
+        services.advance_boards()
+        services.advance_board(board.id)
+        assert boards.read(board).version == paused.version, "advancing it changes nothing"
+        services.resume_board(boards.team.alice, board.id)
+    again = boards.read(board)
+    assert (again.state, again.pause_reason, again.answer_run_id != first) == ("aggregating", "", True)
+    answer(again.answer_run_id, "All in all, go.")
+    done = boards.read(board)
+    assert (done.state, done.final_response, boards.list_states(board)) == (
+        "completed",
+        "All in all, go.",
+        ["succeeded"] * 2,
+    )
+    assert Run.objects.filter(kind="board_answer").count() == 3
+    assert Notification.objects.filter(type="board_paused").count() == 2
+
+
 def test_BRD12_a_board_starts_nothing_that_its_limit_does_not_cover(boards):
     earlier = BoardFactory.create(chat=boards.team.chat, on_behalf_of=boards.team.alice, ended=True)
     for number in (1, 2, 3):

@@ -435,7 +435,7 @@ function BudgetNotice({ left }: { left: number }) {
   return (
     <Notice
       title={isOwnLimit ? t('board.limitUsed', { limit: formatCurrency(limit) }) : t('board.budgetUsed')}
-      text={t('board.leftWhenPaused', { count: left })}
+      text={left > 0 ? t('board.leftWhenPaused', { count: left }) : ''}
     >
       {isOwnLimit ? (
         <Button size="xs" blocked={blockedLimit} onClick={() => perform(() => resumeBoard(id, raised))}>
