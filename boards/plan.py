@@ -73,8 +73,6 @@ def _find_schema_problem(schema: dict[str, Any]) -> str:
     """Return why results cannot follow this schema, or an empty text."""
     if schema.get("type") != "object":
         return 'is not that of an object ("type": "object")'
-    if len(json.dumps(schema, ensure_ascii=False)) > MAX_SCHEMA_CHARACTERS:
-        return f"has more than {MAX_SCHEMA_CHARACTERS:,} characters"
     level: list[Any] = [schema]
     for _ in range(MAX_SCHEMA_DEPTH):
         references = [value.get("$ref") for value in level if isinstance(value, dict)]
@@ -85,6 +83,8 @@ def _find_schema_problem(schema: dict[str, Any]) -> str:
             break
     else:
         return f"is nested more than {MAX_SCHEMA_DEPTH} levels deep"
+    if len(json.dumps(schema, ensure_ascii=False)) > MAX_SCHEMA_CHARACTERS:
+        return f"has more than {MAX_SCHEMA_CHARACTERS:,} characters"
     try:
         Draft202012Validator.check_schema(schema)
     except SchemaError as error:

@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 
 from actors.models import Actor
 from chats.hooks import message_posted
-from chats.models import Chat, Message
+from chats.models import Chat, Message, VersionedRow
 from chats.permissions import ChatVerb, get_chat_for
 from chats.services.changes import save_changes
 from chats.services.messages import get_replied_message
@@ -45,13 +45,18 @@ def post_file(
         return Message.objects.get(pk=file.pk), False
     message = _build_message(file, chat, actor, run_id=run_id, wake=wake)
     message.reply_to = get_replied_message(chat, reply_to)
+    _show_file(chat, message, *message_posted.call(chat, message))
+    return message, True
+
+
+def _show_file(chat: Chat, message: Message, *rows: VersionedRow) -> None:
+    """Store the message that shows a file, and the rows that follow from it. Raises `Conflict` if another message has its id."""
     try:
         with transaction.atomic():
-            save_changes(chat.id, [message, *message_posted.call(chat, message)])
+            save_changes(chat.id, [message, *rows])
     except IntegrityError:
         raise build_duplicate_id_error("message") from None
     publish_workspace_list_changed(chat.workspace_id, "files")
-    return message, True
 
 
 def _build_message(
@@ -100,8 +105,7 @@ def write_file(
             raise Forbidden("The person for whom the task is done is gone.")
         file, _ = upload_file(actor, content=content, name=name, chat_id=chat_id, rights_of=on_behalf_of)
         chat = get_chat_for(on_behalf_of, chat_id, ChatVerb.POST, lock=True)
-        save_changes(chat.id, [_build_message(file, chat, actor, run_id=run_id, wake="nobody", metadata=task_metadata)])
-        publish_workspace_list_changed(chat.workspace_id, "files")
+        _show_file(chat, _build_message(file, chat, actor, run_id=run_id, wake="nobody", metadata=task_metadata))
         return file
     file, _ = upload_file(actor, content=content, name=name, chat_id=chat_id, on_behalf_of=on_behalf_of)
     post_file(actor, file.id, wake="nobody", on_behalf_of=on_behalf_of, run_id=run_id)

@@ -3460,8 +3460,8 @@ export interface components {
             revision: number;
         };
         /**
-         * @description What a workspace has set for boards. `ask_above_micro`: a board without a supervisor whose estimate is higher, in millionths of
-         *     a dollar, or whose cost cannot be estimated yet, waits for a person before it starts; null: none waits.
+         * @description What a workspace has set for boards. `ask_above_micro`: a board without a supervisor whose estimate is higher, in
+         *     millionths of a dollar, or whose cost cannot be estimated yet, waits for a person before it starts; null: none waits.
          */
         BoardSettingsRow: {
             ask_above_micro: number | null;
