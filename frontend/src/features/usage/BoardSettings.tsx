@@ -1,5 +1,11 @@
 import { type FormEvent, useState } from 'react'
-import { type BoardSettings as Settings, changeBoardSettings, useBoardSettings, useBudgetAction, type WorkspaceRow } from '@/api'
+import {
+  changeBoardSettings,
+  type BoardSettings as Settings,
+  useBoardSettings,
+  useBudgetAction,
+  type WorkspaceRow,
+} from '@/api'
 import { cx } from '@/lib/cx'
 import { getErrorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'

@@ -459,8 +459,7 @@ function EstimateNotice() {
   const { t } = useTexts()
   const { board, blocked, perform } = useBoardContext()
   const { estimate_micro: estimate } = board
-  const text =
-    estimate === null ? t('board.costUnknown') : t('board.willCost', { amount: formatCurrency(estimate) })
+  const text = estimate === null ? t('board.costUnknown') : t('board.willCost', { amount: formatCurrency(estimate) })
   return (
     <Notice isPlain title={t('board.asksBefore')} text={text}>
       <Button size="xs" tone="ink" blocked={blocked} onClick={() => perform(() => startBoard(board.id))}>
