@@ -81,7 +81,7 @@ def test_BRD18_an_answer_that_follows_no_schema_after_the_repairs_is_a_failed_re
     assert (board.state, board.reason_code, boards.list_states(board)) == ("failed", "no_results", ["failed"])
     [result] = TaskResult.objects.all()
     assert (result.success, result.error_code, result.data) == (False, "answer_invalid", None)
-    assert "days: 'none' is not of type 'array'" in result.error
+    assert "days: 'none' is not of type 'array'" in str(result.error)
     assert len(environment.model.requests) == 3
     [run] = Run.objects.all()
     assert (run.state, run.error_code) == ("failed", "answer_invalid")

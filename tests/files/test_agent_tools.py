@@ -1,6 +1,7 @@
 """The tools of agents that list, read, search and write files."""
 
 import json
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -240,7 +241,7 @@ def test_a_file_is_not_written_where_the_person_may_not_post(team, call, setting
 
 
 def test_BRD19_a_task_writes_files_with_the_rights_of_its_person(team):
-    task = {"name": "a.txt", "text": "hi", "run_id": uuid4(), "task_metadata": {"call_id": "c"}}
+    task: dict[str, Any] = {"name": "a.txt", "text": "hi", "run_id": uuid4(), "task_metadata": {"call_id": "c"}}
     before = fingerprint()
     for person in (team.charlie, None):
         with pytest.raises(AppError):
