@@ -49,9 +49,10 @@ class AgentSpec(Identified):
                 name="only_applied_texts_have_no_number",
             ),
         ]
-        # The agents that have a public agent as a tool.
+        # The agents that have a public agent as a tool, or in their team.
         indexes = [
             GinIndex(OpClass(KeyTransform("tools", "content"), name="jsonb_path_ops"), name="specs_by_tool"),
+            GinIndex(OpClass(KeyTransform("team", "content"), name="jsonb_path_ops"), name="specs_by_team"),
         ]
 
     def __str__(self) -> str:

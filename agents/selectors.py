@@ -87,9 +87,10 @@ def list_agent_tools_in_use(workspace_id: UUID) -> list[str]:
 
 
 def list_agents_that_call(agent_id: UUID) -> QuerySet[Actor]:
-    """Return the agents whose production version has this public agent as a tool that is on."""
-    uses = [{"tool": build_agent_tool_name(agent_id), "is_enabled": True}]
-    agents = Actor.objects.filter(current_spec__content__tools__contains=uses)
+    """Return the agents whose production version has this public agent as a tool that is on, or in its team."""
+    name = build_agent_tool_name(agent_id)
+    is_tool = Q(current_spec__content__tools__contains=[{"tool": name, "is_enabled": True}])
+    agents = Actor.objects.filter(is_tool | Q(current_spec__content__team__contains={"members": [name]}))
     return agents.exclude(status=AgentStatus.DELETED).filter(taken_down_at=None)
 
 

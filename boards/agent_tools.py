@@ -39,6 +39,10 @@ class TaskOfPlan(ToolArgs):
         max_length=MAX_TASKS_OF_PLAN,
         description="The numbers, from 1, of the tasks whose results it needs. It begins when they are done.",
     )
+    output_schema: dict[str, Any] | None = Field(
+        default=None,
+        description="A JSON schema of an object, if the result is to have certain fields. Without it, the result is a text.",
+    )
 
 
 class PlanTasks(Tool):
@@ -94,20 +98,22 @@ class PlanTasks(Tool):
         problems: list[str] = []
         for number, task in enumerate(args.tasks, 1):
             member, description = self._find(task.agent), remove_invisible(to_storable(task.description)).strip()
-            parameters: dict[str, Any] = {}
+            parameters = self._clean(task.parameters, f"Task {number}: its parameters", problems)
+            schema = self._clean(task.output_schema, f"Task {number}: its output schema", problems)
             if member is None:
                 name, names = to_storable(task.agent), ", ".join(self._named)
                 problems.append(f"Task {number}: there is no agent {name!r} in your team. There are: {names}.")
             if not description:
                 problems.append(f"Task {number}: its description is empty.")
-            try:
-                parameters = to_storable_json(task.parameters)
-            except ValueError as error:
-                problems.append(f"Task {number}: its parameters cannot be used. {error}")
             if member is not None and not problems:
-                tasks.append(
-                    PlannedTask(agent_id=member.id, description=description, parameters=parameters, after=task.after)
+                planned = PlannedTask(
+                    agent_id=member.id,
+                    description=description,
+                    parameters=parameters or {},
+                    after=task.after,
+                    output_schema=schema,
                 )
+                tasks.append(planned)
         return self._build_wait(
             tasks=tuple(tasks),
             reasoning=args.reasoning,
@@ -137,6 +143,16 @@ class PlanTasks(Tool):
     def run(self, ctx: ToolContext, args: Args) -> str:
         """Refuse the call. A run in a chat does not get here: it waits for the board."""
         raise ToolError("A plan is made only in a chat.", is_final=True)
+
+    @staticmethod
+    def _clean(value: dict[str, Any] | None, what: str, problems: list[str]) -> dict[str, Any] | None:
+        """Return JSON of the model as it can be stored. If it cannot be, add that to the problems."""
+        try:
+            cleaned: dict[str, Any] | None = to_storable_json(value)
+        except ValueError as error:
+            problems.append(f"{what} cannot be used. {error}")
+            return None
+        return cleaned
 
     def _find(self, name: str) -> Actor | None:
         """Return the member with this handle, or with this name."""

@@ -1,5 +1,6 @@
 """Boards: the tasks of a plan, what each of them follows, and what they brought."""
 
+import json
 from typing import ClassVar
 
 from django.contrib.postgres.fields import ArrayField
@@ -45,7 +46,8 @@ class Board(Identified, VersionedRow):
     call `call_id`, and waits for the board. `aggregator`: the agent that puts the answer together in `answer_run`; with a
     supervisor, it is that agent in that run. `message_id`: the message at which it is shown, if it has no supervisor. `epoch`
     rises when all that is under way ends being of use: what an earlier epoch has started is late. `limit_micro`: what it may
-    cost.
+    cost. `answers_ended`: how many answers a budget has ended; when it is resumed, `answer_run` is another run then, also if it
+    has a supervisor.
     """
 
     workspace = models.ForeignKey(
@@ -79,6 +81,7 @@ class Board(Identified, VersionedRow):
         "self", verbose_name=_("repeats"), null=True, on_delete=models.SET_NULL, related_name="forks"
     )
     forked_at = models.PositiveSmallIntegerField(_("repeats from task"), null=True)
+    answers_ended = models.PositiveSmallIntegerField(_("answers ended by a budget"), default=0)
     epoch = models.PositiveIntegerField(_("epoch"), default=0)
     on_behalf_of = models.ForeignKey(
         "actors.Actor", verbose_name=_("on behalf of"), null=True, on_delete=models.SET_NULL, related_name="+"
@@ -203,7 +206,8 @@ class BoardTask(Identified, VersionedRow):
     `TaskEdge` has.
 
     `attempt` and `run` are those of its last run, which is one of each attempt; `epoch` is that of the board when it began.
-    Its results are read with it: `stored_results` must be loaded for `to_row`. `read_texts`: whose texts its description and
+    `output_schema`: the JSON schema of an object, which the data of its result has to follow; null: that is a text. Its results
+    are read with it: `stored_results` must be loaded for `to_row`. `read_texts`: whose texts its description and
     its parameters may contain, besides those of the person for whom the board works. `reason_code`: why it was skipped, has
     failed or was cancelled.
     """
@@ -218,6 +222,7 @@ class BoardTask(Identified, VersionedRow):
     description = models.TextField(_("description"))
     replaced_description = models.TextField(_("replaced description"), blank=True, default="")
     parameters = models.JSONField(_("parameters"), default=dict)
+    output_schema = models.JSONField(_("output schema"), null=True)
     read_texts = models.CharField(_("read texts"), max_length=8, choices=READ_TEXTS, blank=True, default="")
     file_ids = ArrayField(models.UUIDField(), verbose_name=_("files"), default=list)
     after = ArrayField(models.PositiveSmallIntegerField(), verbose_name=_("after"), default=list)
@@ -280,6 +285,7 @@ class BoardTask(Identified, VersionedRow):
             replaced_description=self.replaced_description or None,
             parameters=self.parameters,
             file_ids=self.file_ids,
+            output_schema=self.output_schema,
             after=self.after,
             join=JoinRule(self.join),
             on_failure=FailureRule(self.on_failure),
@@ -329,7 +335,8 @@ class TaskResult(Identified):
     """What an attempt at a task brought. It is only appended: the database refuses updates, and deletions except by the purge of
     a workspace.
 
-    `data` is `{text, files, message_id}`; it has at most 64 kB, and the whole text is in the message. `is_late`: it came when
+    `data` is `{text, files}` or, if `follows_schema`, what the output schema of the task describes. It has at most 64 kB; the
+    whole text is in the message `message_id`. `file_ids`: the files that its run has written. `is_late`: it came when
     the attempt had ended already, and changed nothing. `description`: what was asked for. `read_texts`: whose texts it may
     contain, besides those of the person whom the board works for. `execution_time` is in seconds.
     """
@@ -340,6 +347,9 @@ class TaskResult(Identified):
     attempt = models.PositiveSmallIntegerField(_("attempt"))
     success = models.BooleanField(_("success"))
     data = models.JSONField(_("data"), null=True)
+    follows_schema = models.BooleanField(_("follows a schema"), default=False)
+    file_ids = ArrayField(models.UUIDField(), verbose_name=_("files"), default=list)
+    message_id = models.UUIDField(_("message id"), null=True)
     error = models.TextField(_("error"), null=True)
     error_code = models.CharField(_("error code"), max_length=40, blank=True, default="")
     execution_time = models.FloatField(_("execution time"))
@@ -376,18 +386,21 @@ class TaskResult(Identified):
 
     @property
     def text(self) -> str:
-        """The text of its data; empty if it has none."""
+        """The text of its data, which is JSON if it follows a schema; empty if it has none."""
+        if self.follows_schema:
+            return json.dumps(self.data, ensure_ascii=False)
         return str((self.data or {}).get("text", ""))
 
     def to_row(self) -> TaskResultRow:
-        data = self.data or {}
+        text = self.text
         return TaskResultRow(
             attempt=self.attempt,
             success=self.success,
-            text=self.text[:MAX_SHOWN_CHARACTERS],
-            is_cut=len(self.text) > MAX_SHOWN_CHARACTERS,
-            files=data.get("files", []),
-            message_id=data.get("message_id"),
+            text=text[:MAX_SHOWN_CHARACTERS],
+            is_cut=len(text) > MAX_SHOWN_CHARACTERS,
+            follows_schema=self.follows_schema,
+            files=self.file_ids,
+            message_id=self.message_id,
             error=self.error,
             error_code=self.error_code or None,
             execution_time=self.execution_time,
@@ -410,6 +423,9 @@ class TaskResult(Identified):
             attempt=self.attempt,
             success=self.success,
             data=self.data,
+            follows_schema=self.follows_schema,
+            files=self.file_ids,
+            message_id=self.message_id,
             error=self.error,
             error_code=self.error_code or None,
             execution_time=self.execution_time,

@@ -7,6 +7,8 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Annotated, Any
 from uuid import UUID
 
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import SchemaError
 from pydantic import BaseModel, ConfigDict, Field
 
 from common.request_types import NOT_BLANK
@@ -17,12 +19,16 @@ MAX_TASKS = 50
 MAX_DESCRIPTION = 20_000
 MAX_PARAMETER_CHARACTERS = 20_000
 """Characters of the JSON of a task's parameters."""
+MAX_SCHEMA_CHARACTERS = 20_000
+"""Characters of the JSON schema of a task's result."""
+MAX_SCHEMA_DEPTH = 20
 MAX_ATTEMPTS = 5
 MAX_FILES = 20
 
 
 class PlannedTask(BaseModel):
-    """A task of a plan: the agent, what it is to do, and the numbers of the tasks of the plan (from 1) that it follows."""
+    """A task of a plan: the agent, what it is to do, and the numbers of the tasks of the plan (from 1) that it follows.
+    `output_schema`: the JSON schema of an object, which its result has to follow; null: the result is a text."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -34,6 +40,7 @@ class PlannedTask(BaseModel):
     on_failure: FailureRule = FailureRule.GO_ON
     max_attempts: Annotated[int, Field(ge=1, le=MAX_ATTEMPTS)] = 2
     file_ids: Annotated[list[UUID], Field(max_length=MAX_FILES)] = []
+    output_schema: dict[str, Any] | None = None
 
 
 def find_problems(tasks: Sequence[PlannedTask], *, max_tasks: int = MAX_TASKS) -> list[str]:
@@ -50,6 +57,8 @@ def find_problems(tasks: Sequence[PlannedTask], *, max_tasks: int = MAX_TASKS) -
             problems.append(f"Task {number} follows itself.")
         if len(json.dumps(task.parameters, ensure_ascii=False)) > MAX_PARAMETER_CHARACTERS:
             problems.append(f"The parameters of task {number} have more than {MAX_PARAMETER_CHARACTERS:,} characters.")
+        if task.output_schema is not None and (problem := _find_schema_problem(task.output_schema)):
+            problems.append(f"The output schema of task {number} {problem}.")
     if problems:
         return problems
     try:
@@ -58,3 +67,32 @@ def find_problems(tasks: Sequence[PlannedTask], *, max_tasks: int = MAX_TASKS) -
         circle = ", ".join(str(number) for number in error.args[1][1:])
         return [f"The tasks {circle} wait for each other."]
     return []
+
+
+def _find_schema_problem(schema: dict[str, Any]) -> str:
+    """Return why results cannot follow this schema, or an empty text."""
+    if schema.get("type") != "object":
+        return 'is not that of an object ("type": "object")'
+    level: list[Any] = [schema]
+    for _ in range(MAX_SCHEMA_DEPTH):
+        references = [value.get("$ref") for value in level if isinstance(value, dict)]
+        if any(isinstance(reference, str) and not reference.startswith("#") for reference in references):
+            return "refers to another document"
+        level = [child for value in level for child in _list_children(value)]
+        if not level:
+            break
+    else:
+        return f"is nested more than {MAX_SCHEMA_DEPTH} levels deep"
+    if len(json.dumps(schema, ensure_ascii=False)) > MAX_SCHEMA_CHARACTERS:
+        return f"has more than {MAX_SCHEMA_CHARACTERS:,} characters"
+    try:
+        Draft202012Validator.check_schema(schema)
+    except SchemaError as error:
+        path = ".".join(map(str, error.absolute_path))
+        return f"is not valid{f' at {path}' if path else ''}: {error.message[:200]}"
+    return ""
+
+
+def _list_children(value: Any) -> list[Any]:
+    children = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [child for child in children if isinstance(child, (dict, list))]

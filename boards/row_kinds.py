@@ -15,8 +15,17 @@ register(
         order=40,
         list_rows=lambda: Board.objects.order_by("pk"),
         is_current=Q(ended_at=None),
+        is_rare=True,
     )
 )
 register(
-    RowKind("board_task", BoardTaskRow, BoardTask, order=41, list_rows=list_tasks, is_current=Q(board__ended_at=None))
+    RowKind(
+        "board_task",
+        BoardTaskRow,
+        BoardTask,
+        order=41,
+        list_rows=list_tasks,
+        is_current=Q(board__ended_at=None),
+        is_rare=True,
+    )
 )

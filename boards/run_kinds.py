@@ -14,6 +14,7 @@ class BoardTaskRun(TaskRun):
 
     name = "board_task"
     label = _("task of a board")
+    can_write_files = True
     retry_refusal = _("Its board gives this task again. Retry the task there.")
 
     def get_group(self, run: Run) -> Hashable:

@@ -6,7 +6,7 @@ from uuid import UUID
 from django.db.models import Prefetch, QuerySet
 
 from boards.models import Board, BoardTask, TaskEdge, TaskResult
-from events.rows import BoardDetailRow
+from events.rows import BoardDetailRow, BoardSettingsRow
 from workspaces.models import Workspace
 
 
@@ -19,6 +19,11 @@ def list_tasks() -> QuerySet[BoardTask]:
 def build_detail(board: Board) -> BoardDetailRow:
     """Return a board with its tasks."""
     return BoardDetailRow(board=board.to_row(), tasks=[task.to_row() for task in list_tasks().filter(board=board)])
+
+
+def build_settings_row(workspace: Workspace) -> BoardSettingsRow:
+    """Return what a workspace has set for its boards."""
+    return BoardSettingsRow(ask_above_micro=workspace.boards_ask_above_micro, revision=workspace.boards_revision)
 
 
 def list_boards(chat_id: UUID) -> QuerySet[Board]:

@@ -13,7 +13,7 @@ MAX_TASKS_OF_MODEL = 25
 class BoardWait(Wait):
     """A plan of a model. `problems`: what its tool has found to be wrong with it, such as an agent that is not in the team;
     the plan is not used then. `limit_micro`: what the board may cost, in millionths of a dollar. `ask_above_micro`: if the
-    estimate is higher, a person is asked before it starts."""
+    estimate is higher or not known, a person is asked before it starts."""
 
     tasks: tuple[PlannedTask, ...]
     reasoning: str

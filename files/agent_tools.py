@@ -144,21 +144,27 @@ class WriteFile(Tool):
         text: str = Field(min_length=1, max_length=200_000, description="The content of the file.")
 
     def check_rights(self, ctx: ToolContext) -> None:
-        if ctx.chat_id is None:
-            raise ToolError("A file can only be written in a chat, by an agent that takes part in it.", is_final=True)
+        _get_chat_to_write(ctx)
 
     def run(self, ctx: ToolContext, args: Args) -> str:
-        if ctx.chat_id is None:
-            raise ToolError("A file can only be written in a chat.", is_final=True)
         file = files.write_file(
             ctx.actor,
-            ctx.chat_id,
+            _get_chat_to_write(ctx),
             name=to_storable(args.name),
             text=to_storable(args.text),
             on_behalf_of=ctx.on_behalf_of,
             run_id=ctx.run_id,
+            task_metadata=None if ctx.chat_id is not None else ctx.task_metadata,
         )
         return f"The file {file.name} is in the chat now. Its id is {file.id}."
+
+
+def _get_chat_to_write(ctx: ToolContext) -> UUID:
+    """Return the chat in which the run may write files. Raises `ToolError`."""
+    chat_id = ctx.shown_in_chat_id if ctx.chat_id is None and ctx.task_metadata is not None else ctx.chat_id
+    if chat_id is None:
+        raise ToolError("A file can only be written in a chat, by an agent that takes part in it.", is_final=True)
+    return chat_id
 
 
 def read_text(file: File, start: int) -> ToolOutput:

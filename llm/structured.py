@@ -1,12 +1,13 @@
 """Answers by a schema: how a model is asked for one, how it is read, and what the model is told about an invalid one.
 
 A model that has tools is made to call one tool, whose arguments are the answer. Others are asked for JSON. The loop of a run asks
-again when an answer is invalid (`runs.runtime.loop`).
+again when an answer is invalid (`runs.runtime.loop`). A run that works with tools of its own is offered this one beside them, and
+only made to call it once it has answered otherwise.
 """
 
 import json
 import re
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Collection
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar
@@ -53,19 +54,23 @@ class InvalidAnswer(Exception):
 
 @dataclass(frozen=True)
 class AnswerForm:
-    """The schema of an answer. `name` and `description` are those of the tool that the model calls. `check` raises `InvalidAnswer`
-    for what no schema can express. `max_repairs`: how often the model is asked again."""
+    """The schema of an answer. `name` and `description` are those of the tool that the model calls. `schema`: a Pydantic model,
+    or the JSON schema of an object, which `check` has to apply. `check` raises `InvalidAnswer`, also for what no schema can
+    express. `max_repairs`: how often the model is asked again. `must_fit`: a run fails whose answer is still invalid then; else
+    the answer is kept as it is."""
 
     name: str
     description: str
-    schema: type[BaseModel]
+    schema: type[BaseModel] | dict[str, Any]
     check: Callable[[Any], object] | None = None
     max_repairs: int = MAX_REPAIRS
+    must_fit: bool = False
 
     def find_problems(self, answer: Answer) -> str:
         """Return what is wrong with an answer, for the model, or an empty text. It may take a while for a long answer."""
         try:
-            parsed = parse_answer(self.schema, answer.text)
+            schema, text = self.schema, answer.text
+            parsed: Any = parse_json(text) if isinstance(schema, dict) else parse_answer(schema, text)
             if self.check is not None:
                 self.check(parsed)
         except InvalidAnswer as error:
@@ -75,19 +80,25 @@ class AnswerForm:
 
     def build_tool(self) -> ToolSchema:
         """Return the tool whose arguments are the answer."""
-        return ToolSchema(self.name, self.description, build_json_schema(self.schema))
+        return ToolSchema(self.name, self.description, self.build_schema())
 
-    def add_to_request(self, request: ModelRequest) -> ModelRequest:
-        """Return the request with the tool, which the model has to call."""
-        return replace(request, tools=[*request.tools, self.build_tool()], tool_choice=self.name)
+    def build_schema(self) -> dict[str, Any]:
+        """Return the JSON schema of the answer, for the model."""
+        return self.schema if isinstance(self.schema, dict) else build_json_schema(self.schema)
+
+    def add_to_request(self, request: ModelRequest, *, is_repair: bool = False) -> ModelRequest:
+        """Return the request with the tool. The model has to call it, unless it has other tools and this is no repair."""
+        tool_choice = "" if request.tools and not is_repair else self.name
+        return replace(request, tools=[*request.tools, self.build_tool()], tool_choice=tool_choice)
 
     def change_technique(self, request: ModelRequest, technique: Technique) -> ModelRequest:
         """Return a request of `add_to_request` with another technique."""
         if technique == "tool":
             return request
         tools = [tool for tool in request.tools if tool.name != self.name]
-        schema = json.dumps(build_json_schema(self.schema), ensure_ascii=False)
-        text = f"Answer with one JSON object only, which follows this JSON schema:\n{schema}"
+        schema = json.dumps(self.build_schema(), ensure_ascii=False)
+        when = "When you have what you need, answer" if tools else "Answer"
+        text = f"{when} with one JSON object only, which follows this JSON schema:\n{schema}"
         first, *rest = request.turns
         if first.role == "system":
             turns = [replace(first, text=f"{first.text}\n\n{text}"), *rest]
@@ -95,17 +106,42 @@ class AnswerForm:
             turns = [Turn("system", text), *request.turns]
         return replace(request, turns=turns, tools=tools, tool_choice="", wants_json=technique == "json")
 
-    def unwrap(self, answer: Answer) -> Answer:
+    def unwrap(self, answer: Answer, other_tools: Collection[str] = ()) -> Answer:
         """Return an answer whose text is the arguments of the call of the tool, if the model has called it."""
         call = next((call for call in answer.calls if call.name == self.name), None)
         if call is None:
             return answer
+        if others := tuple(call for call in answer.calls if call.name in other_tools):
+            # It has answered before it has read what these calls bring.
+            return replace(answer, calls=others)
         finish = "stop" if answer.finish == "tool_calls" else answer.finish
         return replace(answer, text=unwrap_json_object(call.arguments), calls=(), finish=finish, provider_fields=None)
 
 
 def parse_answer(schema: type[M], text: str) -> M:
     """Return the validated answer from a text, which may be JSON in a Markdown fence. Raises `InvalidAnswer`."""
+    value = _load_json(text)
+    try:
+        return schema.model_validate(value)
+    except ValidationError as error:
+        path = ".".join(map(str, error.errors()[0]["loc"]))
+        problems = f"The answer has the wrong shape:\n{describe_errors(error)}"
+        raise InvalidAnswer(
+            f"The answer has the wrong shape ({path or 'all of it'}).", code="wrong_shape", problems=problems
+        ) from error
+    except RecursionError as error:
+        raise InvalidAnswer("The answer is not JSON.", code="no_json") from error
+
+
+def parse_json(text: str) -> dict[str, Any]:
+    """Return the JSON object of an answer, as `parse_answer` reads it, without a schema. Raises `InvalidAnswer`."""
+    value = _load_json(text)
+    if not isinstance(value, dict):
+        raise InvalidAnswer("The answer is no JSON object.", code="wrong_shape")
+    return value
+
+
+def _load_json(text: str) -> Any:
     if len(text) > MAX_ANSWER:
         raise InvalidAnswer("The answer is too long.", code="too_long")
     # One regular expression for the whole block takes hours if an answer repeats the beginning of a block often enough.
@@ -113,13 +149,7 @@ def parse_answer(schema: type[M], text: str) -> M:
     if start and start.end() <= end:
         text = text[start.end() : end]
     try:
-        return schema.model_validate(to_storable_json(json.loads(text)))
-    except ValidationError as error:
-        path = ".".join(map(str, error.errors()[0]["loc"]))
-        problems = f"The answer has the wrong shape:\n{describe_errors(error)}"
-        raise InvalidAnswer(
-            f"The answer has the wrong shape ({path or 'all of it'}).", code="wrong_shape", problems=problems
-        ) from error
+        return to_storable_json(json.loads(text))
     except (ValueError, RecursionError) as error:
         raise InvalidAnswer("The answer is not JSON.", code="no_json") from error
 
@@ -181,6 +211,7 @@ class StructuredModel:
     async def ask(self, request: ModelRequest) -> AsyncGenerator[Chunk | Answer, None]:
         """Send the request. Raises `LLMError`."""
         first = TECHNIQUES.index(_techniques.get(self._origin, TECHNIQUES[0]))
+        other_tools = {tool.name for tool in request.tools} - {self._form.name}
         for technique in TECHNIQUES[first:]:
             has_yielded = False
             try:
@@ -192,7 +223,7 @@ class StructuredModel:
                             _techniques.set(
                                 self._origin, technique
                             )  # before the yield: the caller may not resume this generator
-                            yield self._form.unwrap(part)
+                            yield self._form.unwrap(part, other_tools)
                         else:
                             yield self._unwrap_chunk(part, calls)
                 return

@@ -399,7 +399,7 @@ def list_affected_workspaces(agent: Actor) -> QuerySet[Any]:
 
 
 def list_affected_agents(agent: Actor) -> QuerySet[Actor]:
-    """Return the agents that have a public agent as a tool. It checks no rights: only operators may read them."""
+    """Return the agents that have a public agent as a tool or in their team. It checks no rights: only operators may read them."""
     return list_agents_that_call(agent.pk).select_related("workspace").order_by("name")
 
 
@@ -419,8 +419,8 @@ def list_concerned_workspaces(agent: Actor, *, before: datetime) -> QuerySet[Any
 def list_concerned_people(agent: Actor, workspace_ids: Sequence[UUID], *, before: datetime) -> dict[UUID, set[UUID]]:
     """Return the ids of the people of these workspaces who are notified of a version or the takedown of a public agent.
 
-    They are the people who were in chats with it before that time, those who may save an agent that has it as a tool, and the
-    editors of its publisher and of the publishers of public agents that have it as a tool. Makes four queries.
+    They are the people who were in chats with it before that time, those who may save an agent that has it as a tool or in its
+    team, and the editors of its publisher and of the publishers of public agents that have it so. Makes four queries.
     """
     in_chats = ChatActor.objects.filter(ended_at=None, joined_at__lt=before, chat__workspace__in=workspace_ids)
     users = in_chats.filter(chat__in=in_chats.filter(actor=agent).values("chat"), actor__kind=Kind.HUMAN)

@@ -3,14 +3,14 @@
 from collections.abc import Collection
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Exists, OuterRef
 
 from chats.models import Chat
 from chats.selectors import PAGE_BYTES, list_messages
 from common.errors import NotFound
 from events.frames import Subscribed
 from events.rows import MessageRow, RowOfChat, RunRow
-from events.rows.kinds import list_row_kinds
+from events.rows.kinds import RowKind, list_row_kinds
 from events.stream import get_partials
 from realtime.presence import list_present
 from realtime.topics import Topic
@@ -29,9 +29,15 @@ def catch_up(chat_id: UUID, since: int | None) -> Subscribed:
     """Return the changes of a chat after version `since`, or a snapshot if that is null, unknown or too old.
 
     The version is read first, and then the messages up to it, so that each message is sent once (MSG4). Other rows may be newer
-    than the version; a frame sends them again, without effect. The number of queries is constant. Raises `NotFound`.
+    than the version; a frame sends them again, without effect. The number of queries is constant, with two more for each kind of
+    rare rows that the chat has. Raises `NotFound`.
     """
-    chat = Chat.objects.filter(pk=chat_id).first()
+    rare = {
+        _get_name_of_exists(kind): Exists(kind.list_rows_to_send(since).filter(chat=OuterRef("pk")))
+        for kind in list_row_kinds()
+        if kind.is_rare
+    }
+    chat = Chat.objects.filter(pk=chat_id).annotate(**rare).first()
     if chat is None:
         raise NotFound("There is no such chat.")
     topic = Topic("chat", chat_id)
@@ -81,14 +87,15 @@ def _list_changed_messages(chat: Chat, since: int | None) -> list[MessageRow] | 
 def _list_other_rows(chat: Chat, since: int | None) -> list[RowOfChat]:
     """Return the rows of a chat that are not messages, by kind (`RowKind`).
 
-    These are the chat, all present and former participants, current drafts, active runs and other current rows, and the rows that
-    changed after `since`.
+    The chat was read with whether it has rows of the kinds that are rare. These are the chat, all present and former
+    participants, current drafts, active runs and other current rows, and the rows that changed after `since`.
     """
     rows: list[RowOfChat] = [chat.to_row()]
     for kind in list_row_kinds():
-        if kind.list_rows is not None:
-            found = kind.list_rows().filter(chat=chat)
-            if kind.is_current is not None:
-                found = found.filter(kind.is_current if since is None else kind.is_current | Q(version__gt=since))
-            rows += [row.to_row() for row in found]
+        if kind.list_rows is not None and (not kind.is_rare or getattr(chat, _get_name_of_exists(kind))):
+            rows += [row.to_row() for row in kind.list_rows_to_send(since).filter(chat=chat)]
     return rows
+
+
+def _get_name_of_exists(kind: RowKind) -> str:
+    return f"has_{kind.name}"

@@ -71,6 +71,9 @@ class ToolContext:
     `given_texts`: of a run that reads nothing of its chat, whose texts it was given besides those of `on_behalf_of`; null: that
     is not known, or it reads the chat.
 
+    `task_metadata`: of a run that does a task and may write files into its chat with the rights of `on_behalf_of`: the metadata of
+    its messages, which show them as a part of the task; null: it may not, or reads the chat.
+
     `workspace_id` is the workspace of the run, and `shown_in_chat_id` the chat whose readers see the call and its result; both
     are set in every chat, also for a sub-agent.
     """
@@ -86,6 +89,7 @@ class ToolContext:
     file_ids: tuple[UUID, ...] = ()
     has_outside_texts: bool = False
     given_texts: TextsOfOthers | None = None
+    task_metadata: dict[str, Any] | None = None
     workspace_id: UUID | None = None
     shown_in_chat_id: UUID | None = None
 

@@ -16,11 +16,14 @@ FIND_TOOLS = "find_tools"
 PLAN_TASKS = "plan_tasks"
 """The tool by which an agent with a team plans. It is built for each run (`boards.agent_tools`), so it is not registered."""
 
+SUBMIT_RESULT = "submit_result"
+"""The tool by which an agent hands in the result of a task that has a schema (`runs.runtime.tasks`). It is not registered."""
+
 AGENT_TOOL_NAME = re.compile(r"^agent_[0-9a-f]{32}$")
 """The names of public agents as tools. A name has the id of the agent and not its handle, which another publisher may have after a
 takedown. The web app gets this pattern by `manage.py export_schema`."""
 
-RESERVED_NAMES = frozenset({FIND_TOOLS, PLAN_TASKS})
+RESERVED_NAMES = frozenset({FIND_TOOLS, PLAN_TASKS, SUBMIT_RESULT})
 """Names that no workspace tool may have, besides those of registered tools."""
 
 T = TypeVar("T", bound=type[Tool])

@@ -167,6 +167,7 @@ class Runner:
             file_ids=prepared.file_ids,
             has_outside_texts=bool(self._claimed.has_outside_texts),
             given_texts=prepared.given_texts,
+            task_metadata=run.metadata if self._kind.can_write_files else None,
             workspace_id=run.workspace_id,
             shown_in_chat_id=run.chat_id,
         )
@@ -189,7 +190,10 @@ class Runner:
         def build_request(turns: Sequence[Turn]) -> ModelRequest:
             parameters = prepared.content.parameters.model_dump(exclude_none=True)
             request = ModelRequest(prepared.model.name, list(turns), toolbox.build_schemas(), parameters)
-            self._request = prepared.form.add_to_request(request) if prepared.form is not None else request
+            if prepared.form is not None:
+                is_repair = conversation.repairs_left < prepared.form.max_repairs
+                request = prepared.form.add_to_request(request, is_repair=is_repair)
+            self._request = request
             if recorder := self._claimed.request_recorder:
                 recorder.current, recorder.sections = self._request, conversation.sections
             return self._request
@@ -248,7 +252,9 @@ class Runner:
             case Chunk():
                 chunk = replace(event, text=to_storable(event.text))
                 self._partial.add(chunk)
-                self._stream.add(chunk, self._partial.message_id)
+                if self._prepared.form is None or chunk.part != "text":
+                    # A text that has to follow a schema may be refused, and is not stored then.
+                    self._stream.add(chunk, self._partial.message_id)
                 if wait := self._rate.count_chunk(event.text):
                     await asyncio.sleep(wait)
             case ToolsStarted():

@@ -52,6 +52,9 @@ class Workspace(Identified, WithRevision):
     )
     context_max_tokens = models.PositiveIntegerField(_("context max tokens"), null=True, blank=True)
     context_revision = models.PositiveIntegerField(_("context revision"), default=1)
+    # In millionths of a dollar: a board by hand whose estimate is higher waits for a person; null: none waits (docs/boards.md).
+    boards_ask_above_micro = models.BigIntegerField(_("ask before boards above"), null=True, blank=True)
+    boards_revision = models.PositiveIntegerField(_("revision of the settings of boards"), default=1)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
     # The row of a deleted workspace stays, for the ledger, the audit trail and its public agents that were taken down.
     deleted_at = models.DateTimeField(_("deleted at"), null=True, blank=True)

@@ -54,7 +54,7 @@ class Team(StrictModel):
     `members`: the handles of agents of the workspace and of those that come with the release, and the names of public agents as
     tools (`agent_<id>`), because another publisher may get the handle of one that was taken down. `max_tasks`: tasks of a plan;
     `max_at_once`: how many of them are done at the same time. `limit_dollars`: what a board may cost; null: as much as the budgets
-    allow. `ask_above_dollars`: a board whose estimate is higher waits for a person before it starts; null: none waits.
+    allow. `ask_above_dollars`: a board whose estimate is higher or not known waits for a person before it starts; null: none waits.
     `aggregation`: how the results become the answer, for the model.
     """
 

@@ -20,8 +20,8 @@ from uuid import UUID
 
 from pydantic import ValidationError
 
-from agents.specs.content import MAX_PROMPT, SpecContent
-from agents.specs.fields import LISTS, PROMPT, flatten_spec, get_field_name, unflatten_spec
+from agents.specs.content import MAX_MEMBERS, MAX_PROMPT, SpecContent
+from agents.specs.fields import LISTS, PROMPT, find_list, flatten_spec, unflatten_spec
 from common.errors import TooLarge
 from common.line_matching import Same, align_three, find_common_stretches
 from events.rows import ConflictChoice, Contributor, MergeConflict, Segment
@@ -69,7 +69,9 @@ def _validate_spec(content: dict[str, Any]) -> SpecContent:
     try:
         return SpecContent.model_validate(content)
     except ValidationError as error:
-        hint = f"A prompt has up to {MAX_PROMPT:,} characters, a spec up to 64 tools."
+        hint = (
+            f"A prompt has up to {MAX_PROMPT:,} characters, a spec up to 64 tools, a team up to {MAX_MEMBERS} agents."
+        )
         raise TooLarge("The merged text is longer than the spec of an agent may be.", hints=[hint]) from error
 
 
@@ -309,7 +311,7 @@ def merge_fields(
         merged[name], conflict = _merge_field(name, values.get(name), changes[name])
         if conflict is not None:
             conflicts.append(conflict)
-    in_order = {name: value for name, value in merged.items() if get_field_name(name) not in LISTS}
+    in_order = {name: value for name, value in merged.items() if find_list(name) is None}
     for name in LISTS:
         in_order |= {path: merged[path] for path in _order_items(name, production, contributions)}
     return _validate_spec(unflatten_spec(in_order, prompt=production.prompt)), conflicts
@@ -346,8 +348,8 @@ def _format_value(value: Any) -> str:
 
 
 def _order_items(name: str, production: SpecContent, contributions: Sequence[Contribution]) -> list[str]:
-    """Return the paths of all items of a list, as the tools, in the order of production, or of the first contribution that changes
-    the list and whose base has it in the order of production.
+    """Return the paths of all items of a list, such as the tools, in the order of production, or of the first contribution that
+    changes the list and whose base has it in the order of production.
 
     A new item follows the one before it in the contribution that adds it.
     """
@@ -364,4 +366,4 @@ def _order_items(name: str, production: SpecContent, contributions: Sequence[Con
 
 
 def _list_items(name: str, content: SpecContent) -> list[str]:
-    return [path for path in flatten_spec(content) if get_field_name(path) == name]
+    return [path for path in flatten_spec(content) if find_list(path) == name]

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from boards.plan import MAX_ATTEMPTS, MAX_DESCRIPTION, MAX_FILES, MAX_TASKS
 from boards.services.deciding import EqualCallsDecision
-from common.request_types import NOT_BLANK
+from common.request_types import NOT_BLANK, Revision
 from common.rest import Body
 from events.payloads import MAX_NOTE
 from events.rows import FailureRule, JoinRule
@@ -20,7 +20,8 @@ TaskNumber = Annotated[int, Field(ge=1, le=MAX_TASKS)]
 
 class PlannedTaskBody(Body):
     """A task of a plan. `after`: the numbers (from 1) of the tasks of the plan that it follows. `max_attempts`: how often it
-    is tried. `join` says when it starts after these, and `on_failure` what follows if it fails for good."""
+    is tried. `join` says when it starts after these, and `on_failure` what follows if it fails for good. `output_schema`: the JSON
+    schema of an object, which its result has to follow; null: the result is a text."""
 
     agent_id: UUID
     description: Text
@@ -30,6 +31,7 @@ class PlannedTaskBody(Body):
     on_failure: FailureRule = FailureRule.GO_ON
     max_attempts: Annotated[int, Field(ge=1, le=MAX_ATTEMPTS)] = 2
     file_ids: Annotated[list[UUID], Field(max_length=MAX_FILES)] = []
+    output_schema: dict[str, Any] | None = None
 
 
 class NewBoardBody(Body):
@@ -67,6 +69,14 @@ class ForkBody(RetryBody):
 
     id: UUID
     number: TaskNumber
+
+
+class BoardSettingsBody(Body):
+    """`ask_above_micro`: a board without a supervisor whose estimate is higher, in millionths of a dollar, or whose cost cannot be
+    estimated yet, waits for a person before it starts; null: none waits."""
+
+    ask_above_micro: Annotated[int, Field(ge=0, le=MAX_LIMIT_MICRO)] | None
+    revision: Revision
 
 
 class EstimateBody(Body):

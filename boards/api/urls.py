@@ -5,6 +5,7 @@ from django.urls import path
 from boards.api import views
 
 urlpatterns = [
+    path("workspaces/<uuid:workspace_id>/boards", views.Settings.as_view()),
     path("chats/<uuid:chat_id>/boards", views.Boards.as_view()),
     path("chats/<uuid:chat_id>/boards/estimate", views.Estimate.as_view()),
     path("boards/<uuid:board_id>", views.OneBoard.as_view()),

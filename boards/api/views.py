@@ -8,15 +8,54 @@ from rest_framework.views import APIView
 
 from actors.rates import Bucket
 from boards import services as boards
-from boards.api.bodies import DecideEqualBody, EstimateBody, ForkBody, NewBoardBody, ResumeBody, RetryBody
+from boards.api.bodies import (
+    BoardSettingsBody,
+    DecideEqualBody,
+    EstimateBody,
+    ForkBody,
+    NewBoardBody,
+    ResumeBody,
+    RetryBody,
+)
 from boards.permissions import BoardVerb, get_board_for
 from boards.plan import PlannedTask
-from boards.selectors import build_detail, list_boards, list_results
+from boards.selectors import build_detail, build_settings_row, list_boards, list_results
 from boards.services.estimates import estimate_tasks
 from chats.permissions import ChatVerb, get_chat_for
 from common.paging import PAGE_PARAMETERS, answer_page
 from common.rest import Page, Request, build_list_response, build_response, read
-from events.rows import ApprovalRow, BoardDetailRow, BoardEstimateRow, BoardRow, TaskResultDetailRow
+from events.rows import (
+    ApprovalRow,
+    BoardDetailRow,
+    BoardEstimateRow,
+    BoardRow,
+    BoardSettingsRow,
+    TaskResultDetailRow,
+)
+from workspaces.permissions import WorkspaceVerb, get_workspace_for
+
+
+class Settings(APIView):
+    @extend_schema(
+        operation_id="read_board_settings",
+        summary="Read what a workspace has set for boards",
+        responses=BoardSettingsRow,
+    )
+    def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        return build_response(build_settings_row(get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)))
+
+    @extend_schema(
+        operation_id="change_board_settings",
+        summary="Set above which estimate a board waits for a person",
+        request=BoardSettingsBody,
+        responses=BoardSettingsRow,
+    )
+    def put(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        body = read(request, BoardSettingsBody)
+        workspace = boards.change_board_settings(
+            request.user, workspace_id, ask_above_micro=body.ask_above_micro, revision=body.revision
+        )
+        return build_response(build_settings_row(workspace))
 
 
 class Boards(APIView):

@@ -134,7 +134,8 @@ def build_changed_text(task: BoardTask, description: str | None, parameters: dic
     if parameters is not None:
         fields["parameters"] = to_storable_json(parameters)
     has_own_parameters = parameters is not None or not task.parameters
-    if description is not None and has_own_parameters:
+    # The schema of a plan by a model has texts, too.
+    if description is not None and has_own_parameters and task.output_schema is None:
         fields["read_texts"] = TextsOfOthers.NONE.value
     return fields
 

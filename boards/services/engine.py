@@ -7,6 +7,7 @@ knows who has made the plan. All changes of a board are made while its chat and 
 
 import logging
 from collections.abc import Iterable, Sequence
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -22,6 +23,7 @@ from boards.services.estimates import estimate_tasks
 from boards.services.loaded_board import LoadedBoard, get_current_result, read_texts_of
 from boards.services.task_inputs import build_answer_input, build_task_context
 from chats import services as chats
+from chats.hooks import message_posted
 from chats.models import ChatActor, Message
 from chats.services import RowChange
 from chats.services.text_sources import has_run_texts_from_outside
@@ -38,22 +40,23 @@ from events.rows import (
     TextsOfOthers,
 )
 from llm.messages import ToolCall
+from llm.structured import InvalidAnswer, parse_json
 from runs.errors import LeaseLost
 from runs.kinds.base import finish_run
+from runs.kinds.chat import record_history
 from runs.models import NOT_ENDED, Run, RunState
 from runs.prepared_queries import LAST_TEXTS
 from runs.runtime.dispatch import dispatch_run
 from runs.runtime.messages import build_passed_on_answer
 from runs.runtime.steps import ToolResult
 from runs.runtime.sub_agents import list_runs_to_stop
+from runs.runtime.tasks import MAX_DATA_CHARACTERS
 from runs.services.agent_states import publish_agent_states
 from runs.services.runs import build_stop_changes
 from runs.services.tasks import start_task_run
 
 logger = logging.getLogger(__name__)
 
-MAX_DATA_CHARACTERS = 16_000
-"""Characters of the text of a result. In UTF-8 they are at most 64 kB. The whole text is in the message."""
 MAX_SECONDS = 3_600
 """How long a run of a board may take, besides the limits of its agent. The time that people need to decide does not count."""
 FINAL_CODES = ("stopped", "rights_lost", "no_tasks", "no_version", "agent_taken_down", "agent_gone", "price_unknown")
@@ -136,8 +139,8 @@ def advance_boards() -> None:
     ended = Run.objects.exclude(state__in=[SqlConstant(state) for state in NOT_ENDED])
     running = BoardTask.objects.filter(board=OuterRef("pk"), state=BoardTaskState.RUNNING)
     has_ended_run = Q(Exists(running.filter(run__in=ended)))
-    for name in ("answer_run", "supervisor_run"):
-        has_ended_run |= Q(Exists(ended.filter(pk=OuterRef(name))))
+    has_ended_run |= Q(Exists(ended.filter(pk=OuterRef("answer_run"))))
+    has_ended_run |= Q(Exists(ended.filter(pk=OuterRef("supervisor_run"))), answers_ended=0)
     is_idle = Q(state=BoardState.EXECUTING, pause_reason="") & ~Q(Exists(running))
     under_way = Board.objects.filter(has_ended_run | is_idle, ended_at=None)
     for id in under_way.order_by("pk").values_list("pk", flat=True)[:MAX_BOARDS_PER_SWEEP]:
@@ -148,8 +151,14 @@ def advance_boards() -> None:
 
 
 def advance(loaded: LoadedBoard) -> None:
-    """Start the tasks of a board whose turn it is, or end it. Nothing starts while it is paused, or before it has started."""
-    if loaded.board.state != BoardState.EXECUTING:
+    """Start the tasks of a board whose turn it is, its answer if a budget has ended the one before, or end it. Nothing starts while
+    it is paused, or before it has started."""
+    board = loaded.board
+    if board.state == BoardState.AGGREGATING and board.answers_ended and board.answer_run_id is None:
+        if not board.is_paused:
+            _start_answer(loaded)
+        return
+    if board.state != BoardState.EXECUTING:
         return
     while _release_tasks(loaded) or _start_tasks(loaded):
         if loaded.board.has_ended:
@@ -250,6 +259,7 @@ def _start_task(loaded: LoadedBoard, task: BoardTask, person: Actor) -> None:
         file_ids=file_ids,
         max_seconds=MAX_SECONDS,
         read_texts=read_texts,
+        output_schema=task.output_schema,
         subject_id=task.id,
         key=f"{BOARD_TASK.name}:{task.id}:{attempt}",
         is_dispatched=False,
@@ -283,7 +293,7 @@ def _end_run(loaded: LoadedBoard, run: Run) -> None:
         task = next((task for task in loaded.tasks.values() if task.id == run.trigger_id), None)
         if task is not None:
             _end_attempt(loaded, task, run)
-    elif run.pk == board.answer_run_id or (run.pk == board.supervisor_run_id and not board.has_ended):
+    elif run.pk == board.answer_run_id or (run.pk == board.supervisor_run_id and not board.answers_ended):
         _end_answer(loaded, run)
 
 
@@ -327,22 +337,29 @@ def _build_result_of_run(board: Board, task: BoardTask, attempt: int, run: Run, 
     message = run.answer_message
     if message is None and run.state == RunState.COMPLETED:
         message = LAST_TEXTS.first([run.pk])
-    is_success = run.state == RunState.COMPLETED and message is not None
+    error, code = _explain_end(run)
+    data: dict[str, Any] | None = None
+    file_ids: list[UUID] = []
+    if run.state == RunState.COMPLETED and message is not None:
+        files = Message.objects.filter(run_id=run.pk, type="FILE_MESSAGE").order_by("seq")
+        file_ids = [UUID(payload["file_id"]) for payload in files.values_list("payload", flat=True)]
+        try:
+            data = _build_data(task, message.text, file_ids)
+        except InvalidAnswer as problem:
+            error, code = f"The result does not follow the schema of the task. {problem}", "answer_invalid"
     totals = Run.objects.filter(root=run.pk).aggregate(
         cost=Sum("cost_micro"), input=Sum("input_tokens"), output=Sum("output_tokens")
     )
-    data = None
-    if is_success and message is not None:
-        files = Message.objects.filter(run_id=run.pk, type="FILE_MESSAGE").order_by("seq")
-        file_ids = [payload["file_id"] for payload in files.values_list("payload", flat=True)]
-        data = {"text": message.text[:MAX_DATA_CHARACTERS], "files": file_ids, "message_id": str(message.pk)}
-    error, code = _explain_end(run)
+    is_success = data is not None
     started_at = run.started_at or run.created_at or now()
     return _build_result(
         task,
         attempt,
         success=is_success,
         data=data,
+        follows_schema=is_success and task.output_schema is not None,
+        file_ids=file_ids if is_success else [],
+        message_id=message.pk if is_success and message is not None else None,
         error=None if is_success else error,
         error_code="" if is_success else code,
         execution_time=max(((run.ended_at or now()) - started_at).total_seconds(), 0.0),
@@ -353,6 +370,15 @@ def _build_result_of_run(board: Board, task: BoardTask, attempt: int, run: Run, 
         output_tokens=run.output_tokens + (totals["output"] or 0),
         cost_micro=run.cost_micro + (totals["cost"] or 0),
     )
+
+
+def _build_data(task: BoardTask, text: str, file_ids: Sequence[UUID]) -> dict[str, Any]:
+    """Return the data of an answer. Its run has checked it by the schema of the task, if there is one (`build_result_form`). Raises
+    `InvalidAnswer` for a text that is no JSON then."""
+    if task.output_schema is not None:
+        return parse_json(text)
+    # The whole text is in the message.
+    return {"text": text[:MAX_DATA_CHARACTERS], "files": [str(id) for id in file_ids]}
 
 
 def _explain_end(run: Run) -> tuple[str, str]:
@@ -406,6 +432,7 @@ def _end_tasks(loaded: LoadedBoard) -> None:
         else:
             _start_answer(loaded)
     else:
+        loaded.set(state=BoardState.AGGREGATING)
         loaded.load_results(succeeded)
         result = get_current_result(succeeded[0])
         _pass_on_answer(loaded, result.text if result else "")
@@ -413,8 +440,9 @@ def _end_tasks(loaded: LoadedBoard) -> None:
 
 
 def _pass_on_answer(loaded: LoadedBoard, text: str) -> None:
-    """Let the supervisor, if there is one, answer with the result of the only task. Its model is not asked. The hook of its
-    end is not called: it would call this module, and all that follows for the board is done here."""
+    """Let the supervisor, if there is one, answer with the result of the only task. Its model is not asked. What follows from an
+    answer in the chat follows from this one, too. The hook of the end of its run is not called: it would call this module, and
+    all that follows for the board is done here."""
     board, run = loaded.board, loaded.board.supervisor_run
     if run is None or run.state != RunState.WAITING_BOARD:
         return
@@ -426,8 +454,9 @@ def _pass_on_answer(loaded: LoadedBoard, text: str) -> None:
     update = RowUpdate(run, only_if={"state": RunState.WAITING_BOARD, "attempt": run.attempt}, error=LeaseLost)
     cost = run.cost_micro + (Run.objects.filter(root=run.pk).aggregate(cost=Sum("cost_micro"))["cost"] or 0)
     loaded.set(cost_micro=board.cost_micro + cost)
-    loaded.new_rows += build_passed_on_answer(run, text, ToolResult(call, "ok", text))
-    loaded.new_rows.append(finish_run(update))
+    brought, message = build_passed_on_answer(run, text, ToolResult(call, "ok", text))
+    loaded.new_rows += [brought, message, *message_posted.call(board.chat, message), finish_run(update)]
+    record_history(run, run.spec, "completed", None)
     publish_agent_states([run])
 
 
@@ -458,7 +487,7 @@ def _start_answer(loaded: LoadedBoard) -> None:
         max_seconds=MAX_SECONDS,
         read_texts=find_highest(TextsOfOthers(result.read_texts) for result in results),
         subject_id=board.id,
-        key=f"{BOARD_ANSWER.name}:{board.id}",
+        key=f"{BOARD_ANSWER.name}:{board.id}:{board.answers_ended + 1}",
     )
     if ChatActor.objects.filter(chat=board.chat_id, actor=agent, ended_at=None).exists():
         run.metadata = None
@@ -468,7 +497,7 @@ def _start_answer(loaded: LoadedBoard) -> None:
 
 def _end_answer(loaded: LoadedBoard, run: Run) -> None:
     """Store what the end of the run that answers, or of the supervisor, means for a board. If a supervisor ends before its
-    board, the board is stopped."""
+    board, the board is stopped. If a budget has ended the answer, it is paused, and another run answers when it is resumed."""
     board = loaded.board
     if board.has_ended:
         return
@@ -481,6 +510,9 @@ def _end_answer(loaded: LoadedBoard, run: Run) -> None:
     if board.state == BoardState.AGGREGATING and run.state == RunState.COMPLETED:
         message = run.answer_message or LAST_TEXTS.first([run.pk])
         _complete_board(loaded, message.text if message else "")
+    elif board.state == BoardState.AGGREGATING and run.error_code == BUDGET_CODE:
+        loaded.set(answer_run=None, answers_ended=board.answers_ended + 1)
+        pause(loaded, BoardPause.BUDGET)
     elif run.state == RunState.STOPPED or board.state != BoardState.AGGREGATING:
         stop_board_tasks(loaded, by=run.stopped_by)
     else:
@@ -581,6 +613,15 @@ def build_message(loaded: LoadedBoard, type_: str, *, actor: Actor | None = None
         succeeded=len(loaded.list_in_state(BoardTaskState.SUCCEEDED)),
         code=code,
     )
+
+
+def begin_or_ask(loaded: LoadedBoard, ask_above_micro: int | None, *, by: Actor | None = None) -> None:
+    """Let a planned board begin, or wait for a person if its estimate is above this amount or is not known. Null: none waits."""
+    estimate = loaded.board.estimate_micro
+    if ask_above_micro is not None and (estimate is None or estimate > ask_above_micro):
+        pause(loaded, BoardPause.ESTIMATE)
+    else:
+        begin(loaded, by=by)
 
 
 def begin(loaded: LoadedBoard, *, by: Actor | None) -> None:

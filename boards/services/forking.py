@@ -12,6 +12,7 @@ from boards.permissions import BoardVerb, get_board_for
 from boards.selectors import list_tasks
 from boards.services import engine
 from boards.services.controlling import build_changed_text
+from boards.services.estimates import estimate_tasks
 from boards.services.loaded_board import get_current_result
 from boards.services.planning import check_boards_under_way
 from chats import services as chats
@@ -35,7 +36,7 @@ def fork_board(
     parameters: dict[str, Any] | None = None,
 ) -> tuple[Board, bool]:
     """Run an ended board again from a task, with another description or other parameters if they are given. Return the new board,
-    which has started, and whether it is new: the same `id` again returns the first one.
+    which has started or waits for a person (`create_board`), and whether it is new: the same `id` again returns the first one.
 
     The task, those that follow it, and all that have brought no result are done again; the results of the others are reused.
     It works for the actor. Raises `NotFound`, `Forbidden`, `Invalid`, `LimitReached`, and `Conflict` for a board that has not
@@ -79,6 +80,8 @@ def fork_board(
     copies = {task.number: _copy_task(board, task, is_reused=task.number not in again) for task in tasks.values()}
     for field, value in build_changed_text(copies[number], description, parameters).items():
         setattr(copies[number], field, value)
+    done_again = [copy.agent_id for copy in copies.values() if copy.state == BoardTaskState.PENDING]
+    board.estimate_micro = estimate_tasks(chat.workspace_id, done_again)
     results = [
         _copy_result(copies[task.number], result)
         for task in tasks.values()
@@ -96,7 +99,7 @@ def fork_board(
     except IntegrityError:
         raise build_duplicate_id_error("board") from None
     loaded = engine.lock_boards([board.id])[0]
-    engine.begin(loaded, by=actor)
+    engine.begin_or_ask(loaded, chat.workspace.boards_ask_above_micro, by=actor)
     engine.save(loaded)
     audit.record(actor, "board.forked", workspace_id=chat.workspace_id, object_id=board.id, forked_from=str(source.id))
     return loaded.board, True
@@ -123,6 +126,7 @@ def _copy_task(board: Board, task: BoardTask, *, is_reused: bool) -> BoardTask:
         agent_name=task.agent_name,
         description=task.description,
         parameters=task.parameters,
+        output_schema=task.output_schema,
         read_texts=task.read_texts,
         file_ids=task.file_ids,
         after=task.after,
@@ -144,6 +148,9 @@ def _copy_result(task: BoardTask, result: TaskResult) -> TaskResult:
         attempt=1,
         success=True,
         data=result.data,
+        follows_schema=result.follows_schema,
+        file_ids=result.file_ids,
+        message_id=result.message_id,
         execution_time=0.0,
         description=result.description,
         read_texts=result.read_texts,

@@ -46,8 +46,9 @@ def create_board(
     limit_micro: int | None = None,
     start: bool = True,
 ) -> tuple[Board, bool]:
-    """Create a board in a chat from a plan that a person has written. It is not started (`start_board`). Return it, and whether
-    it is new: the same `id` again returns the first one.
+    """Create a board in a chat from a plan that a person has written, and start it unless `start` is false. Return it, and whether
+    it is new: the same `id` again returns the first one. If its estimate is above what the workspace has set, it waits for a person
+    (`start_board`).
 
     `aggregator_id`: the agent that puts the answer together, if several tasks or `requires_aggregation` need one; null: that
     of the last task. Raises `NotFound`, `Forbidden`, `Invalid` with a hint for each problem of the plan, `LimitReached`, and
@@ -90,7 +91,7 @@ def create_board(
     if not start:
         return board, True
     loaded = engine.lock_boards([board.id])[0]
-    engine.begin(loaded, by=actor)
+    engine.begin_or_ask(loaded, chat.workspace.boards_ask_above_micro, by=actor)
     engine.save(loaded)
     return loaded.board, True
 
@@ -216,6 +217,7 @@ def _add_plan(
             agent_name=agents[task.agent_id].name,
             description=_clean(task.description, f"what task {number} is about"),
             parameters=to_storable_json(task.parameters),
+            output_schema=None if task.output_schema is None else to_storable_json(task.output_schema),
             read_texts=read_texts.value,
             file_ids=task.file_ids,
             after=sorted(set(task.after)),

@@ -35,7 +35,7 @@ def build_task_context(task: BoardTask, sources: Sequence[BoardTask]) -> tuple[d
         context |= {"note": DATA_NOTE, "results": [describe_result(source, len(sources)) for source in sources]}
     for source in sources:
         result = get_current_result(source)
-        file_ids += [UUID(id) for id in (result.data or {}).get("files", ())] if result else []
+        file_ids += result.file_ids if result else []
     return context or None, file_ids
 
 
@@ -62,6 +62,9 @@ def describe_result(task: BoardTask, count: int) -> dict[str, Any]:
     result = get_current_result(task)
     if task.state == BoardTaskState.SUCCEEDED and result is not None:
         share = max(MAX_CHARACTERS_TOGETHER // max(count, 1), MIN_CHARACTERS)
-        return facts | {"text": result.text[:share], "files": (result.data or {}).get("files", [])}
+        text, files = result.text, [str(id) for id in result.file_ids]
+        if result.follows_schema and len(text) <= share:
+            return facts | {"data": result.data, "files": files}
+        return facts | {"text": text[:share], "files": files}
     reason = result.error if result is not None and result.error else task.reason_code or "It was not started."
     return facts | {"state": str(task.state), "reason": reason, "attempts": task.attempt}

@@ -23,7 +23,7 @@ from chats.services.text_sources import classify_texts_of_others
 from common.clock import now
 from common.errors import LimitReached
 from common.writing import RowUpdate
-from events.rows import BoardPause, BoardReason, BoardState, TextsOfOthers
+from events.rows import BoardReason, BoardState, TextsOfOthers
 from llm.messages import ToolCall
 from runs.models import KindName, Run, RunState
 from runs.runtime.dispatch import dispatch_run
@@ -106,10 +106,7 @@ class BoardWaits(WaitKind[BoardWait]):
         board.estimate_micro = estimate_tasks(run.workspace_id, [task.agent_id for task in wait.tasks])
         chats.save_changes(chat.id, changes)
         [loaded] = engine.lock_boards([board.id])
-        if wait.ask_above_micro is not None and (board.estimate_micro or 0) > wait.ask_above_micro:
-            engine.pause(loaded, BoardPause.ESTIMATE)
-        else:
-            engine.begin(loaded, by=None)
+        engine.begin_or_ask(loaded, wait.ask_above_micro)
         board.state = loaded.board.state
         return loaded.build_changes()
 

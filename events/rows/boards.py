@@ -82,15 +82,16 @@ class FailureRule(models.TextChoices):
 
 
 class TaskResultRow(Row):
-    """What an attempt at a task brought. `text`: the beginning of its data, and `is_cut` whether there is more; `files`: the
-    ids of the files that it wrote; `message_id`: the message with its whole text. `execution_time` is in seconds, `cost_micro`
-    in millionths of a dollar. `is_reused`: it was brought by an earlier board. `is_late`: it came after the task had ended,
-    and changed nothing."""
+    """What an attempt at a task brought. `text`: the beginning of its data, which is JSON if it `follows_schema`, and `is_cut`
+    whether there is more; `files`: the ids of the files that it wrote; `message_id`: the message with its whole text.
+    `execution_time` is in seconds, `cost_micro` in millionths of a dollar. `is_reused`: it was brought by an earlier board.
+    `is_late`: it came after the task had ended, and changed nothing."""
 
     attempt: int
     success: bool
     text: str = ""
     is_cut: bool = False
+    follows_schema: bool = False
     files: list[UUID] = []
     message_id: UUID | None = None
     error: str | None = None
@@ -106,9 +107,9 @@ class TaskResultRow(Row):
 class BoardTaskRow(RowOfChat):
     """A task of a board. `number` is its address, from 1; `after` has the numbers of the tasks that it follows. `attempt` and
     `run_id` are those of its last run; the messages of the run have the id of the task as their `metadata.call_id`.
-    `replaced_description`: what the board that this one repeats had there. `file_ids`: the files that it was given. `results`: of
-    all attempts, the oldest first. `reason_code` says why it was skipped, failed or was cancelled. `cost_micro`: of all its
-    attempts."""
+    `output_schema`: the JSON schema that its result has to follow; null: that is a text. `replaced_description`: what the board
+    that this one repeats had there. `file_ids`: the files that it was given. `results`: of all attempts, the oldest first.
+    `reason_code` says why it was skipped, failed or was cancelled. `cost_micro`: of all its attempts."""
 
     kind: Literal["board_task"] = "board_task"
     chat_id: UUID
@@ -120,6 +121,7 @@ class BoardTaskRow(RowOfChat):
     replaced_description: str | None = None
     parameters: dict[str, Any]
     file_ids: list[UUID] = []
+    output_schema: dict[str, Any] | None = None
     after: list[int]
     join: JoinRule
     on_failure: FailureRule
@@ -186,9 +188,10 @@ class BoardDetailRow(Row):
 
 
 class TaskResultDetailRow(Row):
-    """What an attempt at a task brought, with all its `data`: `{text, files, message_id}`. `description`: what the agent was
-    asked for. `reused_from`: the id of the result of an earlier board. `read_texts`: whose texts it may contain, besides those
-    of the person whom the board works for."""
+    """What an attempt at a task brought, with all its `data`: `{text, files}` or, if it `follows_schema`, what the output
+    schema of the task describes. `message_id`: the message with its whole text. `description`: what the agent was asked for.
+    `reused_from`: the id of the result of an earlier board. `read_texts`: whose texts it may contain, besides those of the
+    person whom the board works for."""
 
     id: UUID
     task_id: UUID
@@ -198,6 +201,9 @@ class TaskResultDetailRow(Row):
     attempt: int
     success: bool
     data: dict[str, Any] | None
+    follows_schema: bool
+    files: list[UUID]
+    message_id: UUID | None
     error: str | None
     error_code: str | None
     execution_time: float
@@ -210,6 +216,14 @@ class TaskResultDetailRow(Row):
     cost_micro: int
     read_texts: ReadTexts
     created_at: datetime
+
+
+class BoardSettingsRow(Row):
+    """What a workspace has set for boards. `ask_above_micro`: a board without a supervisor whose estimate is higher, in
+    millionths of a dollar, or whose cost cannot be estimated yet, waits for a person before it starts; null: none waits."""
+
+    ask_above_micro: int | None
+    revision: int
 
 
 class BoardEstimateRow(Row):

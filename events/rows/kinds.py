@@ -34,9 +34,10 @@ class RowKind:
     """A kind of rows of a chat.
 
     `row`: its class, or the union of its classes. `model`: a subclass of `chats.models.VersionedRow`. `order`: the place of its
-    rows when a chat is read. `list_rows` returns the rows of all chats in their order, with all that `to_row` reads; null for the
-    chat and its messages, which `realtime.catchup` reads itself. `is_current`: the rows that a new client gets; null: all. The
-    other ones are sent when they change, and later to a client whose version is older.
+    rows when a chat is read. `list_rows` returns the rows of all chats in their order, with all that `to_row` reads; null for
+    the chat and its messages, which `realtime.catchup` reads itself. `is_current`: the rows that a new client gets; null: all.
+    The other ones are sent when they change, and later to a client whose version is older. `is_rare`: most chats have none, so
+    the query for the chat finds out whether there are any before they are read.
     """
 
     name: str
@@ -45,6 +46,16 @@ class RowKind:
     order: int
     list_rows: Callable[[], QuerySet[Any]] | None = None
     is_current: Q | None = None
+    is_rare: bool = False
+
+    def list_rows_to_send(self, since: int | None) -> QuerySet[Any]:
+        """Return those of its rows, of all chats, that a client of version `since` gets; null: a new client."""
+        if self.list_rows is None:
+            return self.model._default_manager.none()
+        rows = self.list_rows()
+        if self.is_current is None:
+            return rows
+        return rows.filter(self.is_current if since is None else self.is_current | Q(version__gt=since))
 
 
 row_kinds: dict[str, RowKind] = {}

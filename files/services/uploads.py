@@ -36,16 +36,18 @@ def upload_file(
     workspace_id: UUID | None = None,
     id: UUID | None = None,
     on_behalf_of: Actor | None = None,
+    rights_of: Actor | None = None,
 ) -> tuple[File, bool]:
     """Store a file of a chat or, without `chat_id`, of the workspace. A file of a chat is shown in it by `post_file`.
 
-    Return the file, and whether it was created: uploading the same content with the same `id` again returns the first file. What
-    kind of file it is, is decided by its content. Reading its text is left to a worker.
+    Return the file, and whether it was created: uploading the same content with the same `id` again returns the first file.
+    What kind of file it is, is decided by its content. Reading its text is left to a worker. `rights_of`: who has to be allowed
+    to post in the chat instead of the actor.
 
     Raises `NotFound`, `Forbidden`, `Invalid`, `TooLarge`, `QuotaReached`, and `Conflict` (`id_taken`).
     """
     if chat_id is not None:
-        workspace_id = get_chat_for(actor, chat_id, ChatVerb.POST, on_behalf_of=on_behalf_of).workspace_id
+        workspace_id = get_chat_for(rights_of or actor, chat_id, ChatVerb.POST, on_behalf_of=on_behalf_of).workspace_id
     elif workspace_id is not None:
         get_workspace_for(actor, workspace_id, WorkspaceVerb.UPLOAD_FILE, on_behalf_of=on_behalf_of)
     else:

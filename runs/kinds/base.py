@@ -62,6 +62,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+MAX_STORED_PROBLEMS = 2_000
+"""Characters of what was wrong with an answer that are stored with its step."""
 EMPTY_ANSWER = LoopEnded("failed", "empty_answer", "The model gave no answer.")
 
 
@@ -132,6 +134,8 @@ class RunKind(ABC):
     runs of messages that it has read, mentions participants, wakes agents, and is part of the agent's history."""
     can_read_chat: ClassVar[bool] = False
     """Whether its tools may read its chat."""
+    can_write_files: ClassVar[bool] = False
+    """Whether its tools may write files into its chat, although they may not read it."""
     keeps_requests: ClassVar[bool] = False
     """Whether its requests to the model are kept, for those who may read them in its chat."""
     can_answer_in_part: ClassVar[bool] = False
@@ -383,6 +387,8 @@ def add_llm_step(
     result: dict[str, Any] = {"message_id": str(event.step.message_id), "finish": event.answer.finish}
     if event.answer.provider_fields is not None:
         result["provider_fields"] = asdict(event.answer.provider_fields)
+    if event.problems:
+        result["problems"] = event.problems[:MAX_STORED_PROBLEMS]
     row = Step(
         run=update.row,
         number=event.step.number,

@@ -11,7 +11,7 @@ from agents.models import AgentSpec
 from agents.selectors import find_answering_spec, get_content
 from agents.specs.content import Limits
 from chats import services as chats
-from chats.models import Chat
+from chats.models import Chat, Message
 from common.writing import RowUpdate, WriteBatch
 from context.log_entries import build_entry, build_participant
 from context.transcript import ChatContext, LogEntry, build_task_text
@@ -29,14 +29,14 @@ from runs.kinds.base import (
     finish_run,
 )
 from runs.kinds.chat import ChatRun, ConversationSource, build_closing_changes
-from runs.models import Run, RunState
+from runs.models import Run, RunState, Step
 from runs.permissions import lock_chat_of_tasks
 from runs.prepared_queries import ATTEMPTS, MESSAGES_OF_RUN, RUNS_TO_CLAIM
 from runs.runtime.claimed_run import ClaimedRun
 from runs.runtime.history import read_started_calls
 from runs.runtime.messages import build_answer_messages
 from runs.runtime.steps import ModelAnswered, StepSaved
-from runs.runtime.tasks import TaskInput
+from runs.runtime.tasks import TaskInput, build_result_form
 from tools.selectors import parse_policies
 from usage.owners import ResolvedModel
 
@@ -126,10 +126,13 @@ class TaskRun(ChatRun):
             update = build_attempt_update(stored.get(claimed.row.pk), claimed)
             run = update.row
             run.agent, run.chat = claimed.row.agent, chat
-            messages, text = build_answer_messages(claimed, run, answer.event, answer.model, find_mentions=False)
+            messages: list[Message] = []
+            text: Message | None = None
+            if not answer.event.problems:
+                messages, text = build_answer_messages(claimed, run, answer.event, answer.model, find_mentions=False)
             add_llm_step(claimed, update, answer.event, answer.model, batch)
             changes += messages
-            if answer.event.answer.calls:
+            if answer.event.answer.calls or answer.event.problems:
                 changes.append(extend_lease(update))
             else:
                 changes += (
@@ -146,9 +149,15 @@ class TaskRun(ChatRun):
         run, prepared = claimed.row, super().prepare(claimed)
         content = prepared.content.model_copy(update={"limits": Limits.model_validate(run.limits)})
         task = TaskInput.from_run(run)
+        form = build_result_form(task.output_schema) if task.output_schema is not None else None
+        repairs_left = form.max_repairs if form is not None else 0
+        if form is not None and run.steps_done:
+            repairs_left -= Step.objects.filter(run=run, kind="llm", result__has_key="problems").count()
         return replace(
             prepared,
             content=content,
+            form=form,
+            repairs_left=repairs_left,
             file_ids=tuple(UUID(id) for id in task.file_ids),
             given_texts=None if task.read_texts is None else TextsOfOthers(task.read_texts),
         )

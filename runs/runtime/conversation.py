@@ -47,6 +47,7 @@ class Conversation:
     times_shortened: int = 0
     malformed_answers: int = 0
     broken_calls: int = 0
+    _last_problems: str = ""
     _error_kinds: list[str] = field(default_factory=list)
     _shortened_texts: dict[str, str] = field(default_factory=dict)
     """The shortened form of each part of the system text that was shortened, by its original text."""
@@ -57,6 +58,7 @@ class Conversation:
         if problems:
             self.turns += build_repair_turns(answer.text, problems)
             self.repairs_left -= 1
+            self._last_problems = problems
         else:
             turn = Turn("assistant", answer.text, calls=answer.calls, provider_fields=answer.provider_fields)
             self.turns.append(turn)
@@ -67,8 +69,9 @@ class Conversation:
 
     def find_problems(self, answer: Answer) -> str:
         """Return why the model is asked again for this answer, or an empty text. It may take a while for a long answer."""
-        is_kept = self.repairs_left <= 0 or answer.calls or not answer.text.strip()
-        return "" if self.form is None or is_kept else self.form.find_problems(answer)
+        if self.form is None or answer.calls or not answer.text.strip():
+            return ""
+        return self.form.find_problems(answer) if self.repairs_left > 0 or self.form.must_fit else ""
 
     def add_results(self, results: Sequence[ToolResult], saved: StepSaved) -> None:
         """Add the results of calls. Once no call is open, add the messages that others wrote meanwhile."""
@@ -149,6 +152,9 @@ class Conversation:
             return LoopEnded("failed", "malformed_calls", text)
         if self.broken_calls >= MAX_ERRORS:
             return LoopEnded("failed", "tools_broken", "Tools failed three times because of an internal error.")
+        if self.form is not None and self.form.must_fit and self.repairs_left < 0:
+            text = f"The answer does not follow its schema. {self._last_problems}"
+            return LoopEnded("failed", "answer_invalid", text.strip())
         if self.step.number > max_steps:
             return LoopEnded("failed", "step_limit", f"It reached the limit of {max_steps} steps.")
         return None

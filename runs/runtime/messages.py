@@ -171,17 +171,15 @@ def _build_text(
     return message
 
 
-def build_passed_on_answer(run: Run, text: str, result: ToolResult) -> list[Message]:
+def build_passed_on_answer(run: Run, text: str, result: ToolResult) -> tuple[Message, Message]:
     """Return the rows of a run that waits and answers, without its model, with what its open call has brought: the result of
     the call, and the text. Its agent and its chat must be loaded."""
     row = build_result_message(
         run, call_id=result.call.id, name=result.call.name, status=result.status, text=result.text, quotes_agents=True
     )
     stamp = Stamp.model_validate(run.stamp)
-    message = _build_text(
-        ClaimedRun(run), run, run.get_message_id(), text, stamp, incomplete=False, find_mentions=False
-    )
-    return [row, message]
+    message = _build_text(ClaimedRun(run), run, run.get_message_id(), text, stamp, incomplete=False, find_mentions=True)
+    return row, message
 
 
 def _build_message(run: Run, id: UUID, type_: str, payload: Payload) -> Message:

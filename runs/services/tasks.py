@@ -29,6 +29,7 @@ def start_task_run(
     max_steps: int | None = None,
     max_seconds: float | None = None,
     read_texts: TextsOfOthers | None = None,
+    output_schema: dict[str, Any] | None = None,
     subject_id: UUID | None = None,
     key: str = "",
     is_dispatched: bool = True,
@@ -41,7 +42,8 @@ def start_task_run(
     (`lock_chat_of_tasks`). It reads those of the files that were posted in the chat. The hook `runs_ended` is called once, at its
     end.
 
-    `read_texts`: whose texts the task may contain, besides those of the person; null: that is not known. `subject_id`: what
+    `read_texts`: whose texts the task may contain, besides those of the person; null: that is not known. `output_schema`: the JSON
+    schema of an object, which the answer has to follow. `subject_id`: what
     the task is a part of, which the run has as its `trigger_id` and its messages as the id of their call. `key`: the
     concurrency key, which only one run has; by default one of its own."""
     task = TaskInput(
@@ -53,6 +55,7 @@ def start_task_run(
         max_steps=max_steps,
         max_seconds=max_seconds,
         read_texts=None if read_texts is None else read_texts.value,
+        output_schema=output_schema,
     )
     id = new_id()
     run = build_task_run(

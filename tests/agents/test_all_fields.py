@@ -202,7 +202,9 @@ def test_a_difference_names_every_field():
     expected: dict[str, Any] = {}
     for name, value in FULL.as_json().items():
         if isinstance(value, dict):
-            expected |= {f"{name}.{key}": part for key, part in value.items()}
+            lists = {f"{name}.{key}": part for key, part in value.items() if isinstance(part, list)}
+            expected |= {f"{name}.{key}": part for key, part in value.items() if not isinstance(part, list)}
+            expected |= {f"{path}.{text}": text for path, texts in lists.items() for text in texts}
         elif isinstance(value, list):
             items = zip(getattr(FULL, name), value, strict=True)
             expected |= {f"{name}.{item.key}": part for item, part in items}

@@ -139,7 +139,7 @@ def test_changed_lines_are_counted_and_shown_with_context() -> None:
 def test_other_fields_are_compared_by_name() -> None:
     search = {"tool": "web_fetch", "is_enabled": True, "custom_config": {}, "usage_instructions": ""}
     before = SpecContent(model="a", parameters={"temperature": 0.3}, tools=(search, {"tool": "send_message"}))
-    more = {"memory": "agent", "context": {"strategy": "retrieve"}}
+    more = {"memory": "agent", "context": {"strategy": "retrieve"}, "team": {"members": ["weather"]}}
     after = SpecContent(limits={"max_steps": 3}, **more, tools=({**search, "is_enabled": False}, {"tool": "x"}))
     result = {change.field: change for change in diff(before, after).fields}
     assert result.keys() == {
@@ -148,6 +148,7 @@ def test_other_fields_are_compared_by_name() -> None:
         "limits.max_steps",
         "memory",
         "context.strategy",
+        "team.members.weather",
         "tools.web_fetch",
         "tools.send_message",
         "tools.x",
@@ -158,9 +159,9 @@ def test_other_fields_are_compared_by_name() -> None:
     assert result["tools.x"].before is None
 
 
-def test_a_different_order_of_tools_is_not_a_difference() -> None:
-    before = SpecContent(tools=({"tool": "a"}, {"tool": "b"}))
-    after = SpecContent(tools=({"tool": "b"}, {"tool": "a"}))
+def test_a_different_order_of_tools_or_members_is_not_a_difference() -> None:
+    before = SpecContent(tools=({"tool": "a"}, {"tool": "b"}), team={"members": ["a", "b"]})
+    after = SpecContent(tools=({"tool": "b"}, {"tool": "a"}), team={"members": ["b", "a"]})
     assert diff(before, after).fields == []
     assert list_changed_parts(before, after) == []
 

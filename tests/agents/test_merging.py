@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from agents.specs.content import ContextSettings, Limits, Parameters, SpecContent, ToolUse
+from agents.specs.content import MAX_MEMBERS, ContextSettings, Limits, Parameters, SpecContent, Team, ToolUse
 from agents.specs.merging import Contribution, MergedSpec, attribute_lines, merge_contributions, merge_fields
 from common import line_matching
 from common.errors import TooLarge
@@ -320,6 +320,29 @@ def test_a_field_changed_by_one_is_merged_and_one_changed_differently_by_two_is_
             0,
         ),
     ]
+
+
+def test_members_of_a_team_are_merged_one_by_one():
+    base, ann, ben, cat = (
+        build_content("", team=Team(members=members.split(), max_tasks=tasks))
+        for members, tasks in (
+            ("weather finance", 10),
+            ("weather finance travel", 10),
+            ("browser weather", 10),
+            ("weather finance travel", 4),
+        )
+    )
+    contributions = [Contribution(one, base, content) for one, content in ((ANN, ann), (BEN, ben), (CAT, cat))]
+    content, conflicts = merge_fields(base, contributions)
+    assert (content.team.members, content.team.max_tasks) == (("browser", "weather", "travel"), 4)
+    assert conflicts == []
+
+
+def test_a_merged_team_that_is_too_large_is_refused():
+    members = [f"agent-{number}" for number in range(MAX_MEMBERS)]
+    base, ann, ben = (build_content("", team=Team(members=m)) for m in (members[:-1], members, [*members[:-1], "one"]))
+    with pytest.raises(TooLarge):
+        merge_fields(base, [Contribution(ANN, base, ann), Contribution(BEN, base, ben)])
 
 
 def test_a_field_that_production_also_changed_is_a_conflict():

@@ -655,6 +655,10 @@ OPERATIONS: dict[str, Operation] = {
     "change_context_settings": Operation(
         "PUT", "workspaces/{workspace_id}/context", EDITORS, lambda t: {"strategy": "retrieve", "revision": 1}
     ),
+    "read_board_settings": Operation("GET", "workspaces/{workspace_id}/boards", MEMBERS),
+    "change_board_settings": Operation(
+        "PUT", "workspaces/{workspace_id}/boards", EDITORS, lambda t: {"ask_above_micro": 2_000_000, "revision": 1}
+    ),
     "search_messages": Operation("GET", "workspaces/{workspace_id}/messages?q=hello", MEMBERS),
     "list_messages": Operation("GET", "chats/{chat_id}/messages", MEMBERS),
     "post_message": Operation(

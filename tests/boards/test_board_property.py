@@ -43,7 +43,6 @@ BOARD_ARROWS = {
     ("decomposed", "executing"),
     ("decomposed", "failed"),
     ("executing", "aggregating"),
-    ("executing", "completed"),
     ("executing", "failed"),
     ("aggregating", "completed"),
     ("aggregating", "failed"),

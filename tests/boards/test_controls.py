@@ -5,21 +5,25 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.db import connection, transaction
 
+from actors.models import Actor
 from agents.services.shipped import find_shipped_sub_agent, get_shipped_agent
 from boards import services
 from boards.models import Board, BoardTask, TaskEdge, TaskResult
 from boards.permissions import BoardVerb, get_board_for
+from boards.selectors import build_settings_row
 from boards.services.agents import find_agents_for_tasks
 from boards.services.estimates import estimate_tasks
 from chats import services as chats
 from common.errors import Code, Conflict, Forbidden, Invalid, LimitReached, NotFound
 from common.ids import new_id
+from events.models import AuditRecord
 from events.rows import Policy
 from llm.messages import Answer, Usage
 from notifications.models import Notification
 from runs.models import NOT_ENDED, Run
 from runs.runtime.steps import LoopEnded, ModelAnswered, StepId
 from runs.services.claims import claim_run
+from tests.boards.fixtures import BoardEnvironment
 from tests.boards.test_board_property import MODEL
 from tests.chaos import IS_CHAOS, N
 from tests.factories.boards import BoardFactory, BoardTaskFactory, TaskResultFactory
@@ -27,6 +31,7 @@ from tests.people import make_team
 from tests.recorder import Recorder
 from tools.registry import build_agent_tool_name
 from tools.services.workspace_tools import set_policy
+from workspaces.models import Workspace
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -146,6 +151,32 @@ def test_BRD12_a_used_up_budget_pauses_a_board_which_can_be_resumed_or_answered(
     assert boards.list_states(board) == ["succeeded", "cancelled"]
     assert boards.task(board, 2).reason_code == "answered"
     assert Notification.objects.filter(type="board_paused").count() == 1
+
+
+def test_BRD12_a_budget_that_ends_the_answer_pauses_the_board_and_another_run_answers_it(boards):
+    board = boards.create(boards.plan("Find dry days"), boards.plan("Add it up", boards.finance))
+    answer(boards.run_of(board, 1).id)
+    answer(boards.run_of(board, 2).id)
+    first = boards.read(board).answer_run_id
+    for number in (1, 2):
+        fail(boards.read(board).answer_run_id, "budget_used_up")
+        paused = boards.read(board)
+        assert (paused.state, paused.pause_reason, paused.answers_ended) == ("aggregating", "budget", number)
+        services.advance_boards()
+        services.advance_board(board.id)
+        assert boards.read(board).version == paused.version, "advancing it changes nothing"
+        services.resume_board(boards.team.alice, board.id)
+    again = boards.read(board)
+    assert (again.state, again.pause_reason, again.answer_run_id != first) == ("aggregating", "", True)
+    answer(again.answer_run_id, "All in all, go.")
+    done = boards.read(board)
+    assert (done.state, done.final_response, boards.list_states(board)) == (
+        "completed",
+        "All in all, go.",
+        ["succeeded"] * 2,
+    )
+    assert Run.objects.filter(kind="board_answer").count() == 3
+    assert Notification.objects.filter(type="board_paused").count() == 2
 
 
 def test_BRD12_a_board_starts_nothing_that_its_limit_does_not_cover(boards):
@@ -366,3 +397,61 @@ def test_BRD5_a_join_of_25_tasks_is_done_once_under_12_finishers(boards, round):
     assert boards.list_states(board) == ["succeeded"] * 25 + ["running"]
     assert TaskEdge.objects.filter(board=board, state="taken").count() == 25
     assert Run.objects.filter(trigger_id=BoardTask.objects.get(board=board, number=26).id).count() == 1
+
+
+def set_costs(boards: BoardEnvironment, agent: Actor, *costs: int) -> None:
+    """Let tasks of an agent have cost so much before."""
+    earlier = BoardFactory.create(chat=boards.team.chat, on_behalf_of=boards.team.alice, ended=True)
+    for number, cost in enumerate(costs, 1):
+        TaskResultFactory.create(
+            task=BoardTaskFactory.create(board=earlier, agent=agent, number=number), cost_micro=cost
+        )
+
+
+def test_BRD11_a_board_by_hand_above_the_amount_of_the_workspace_waits_for_its_starter_or_an_editor(boards):
+    team = boards.team
+    services.change_board_settings(team.alice, team.workspace.id, ask_above_micro=30, revision=1)
+    set_costs(boards, boards.weather, 20, 20, 20)
+    cheap = boards.create(boards.plan("Find dry days"), by=team.bob)
+    assert (cheap.state, cheap.pause_reason, cheap.estimate_micro) == ("executing", "", 20)
+    board = boards.create(boards.plan("Find dry days"), boards.plan("Find wet days"), by=team.bob)
+    assert (board.state, board.pause_reason, board.estimate_micro) == ("decomposed", "estimate", 40)
+    assert boards.list_states(board) == ["pending", "pending"]
+    [paused] = boards.list_messages("TASKS_PAUSED")
+    assert (paused.payload["board_id"], paused.payload["code"]) == (str(board.id), "estimate")
+    assert Notification.objects.get(type="board_waits").person == team.bob
+    with pytest.raises(NotFound):
+        services.start_board(team.charlie, board.id)
+    assert boards.read(board).pause_reason == "estimate"
+    services.start_board(team.bob, board.id)
+    started = boards.read(board)
+    assert (started.state, started.pause_reason, boards.list_states(board)) == ("executing", "", ["running"] * 2)
+    other = boards.create(boards.plan("Find dry days"), boards.plan("Find wet days"), by=team.bob)
+    services.resume_board(team.alice, other.id)
+    assert boards.read(other).state == "executing", "an editor may let it start, too"
+
+
+def test_BRD11_a_board_by_hand_whose_cost_is_not_known_waits_and_so_does_one_that_is_run_again(boards):
+    first = boards.create(boards.plan("Find dry days"))
+    assert first.state == "executing", "the workspace has set no amount"
+    answer(boards.run_of(first, 1).id)
+    services.change_board_settings(boards.team.alice, boards.team.workspace.id, ask_above_micro=0, revision=1)
+    board = boards.create(boards.plan("Find dry days"))
+    assert (board.state, board.pause_reason, board.estimate_micro) == ("decomposed", "estimate", None)
+    fork, _ = services.fork_board(boards.team.alice, first.id, id=new_id(), number=1)
+    assert (fork.state, fork.pause_reason) == ("decomposed", "estimate")
+    services.start_board(boards.team.alice, fork.id)
+    assert boards.list_states(fork) == ["running"]
+
+
+def test_the_settings_of_boards_are_changed_by_editors_and_recorded(boards):
+    team = boards.team
+    with pytest.raises(Forbidden):
+        services.change_board_settings(team.bob, team.workspace.id, ask_above_micro=1, revision=1)
+    services.change_board_settings(team.alice, team.workspace.id, ask_above_micro=2_000_000, revision=1)
+    with pytest.raises(Conflict):
+        services.change_board_settings(team.alice, team.workspace.id, ask_above_micro=None, revision=1)
+    row = build_settings_row(Workspace.objects.get(pk=team.workspace.pk))
+    assert (row.ask_above_micro, row.revision) == (2_000_000, 2)
+    record = AuditRecord.objects.get(action="workspace.boards_changed")
+    assert (record.actor_id, record.facts["ask_above_micro"]) == (team.alice.id, 2_000_000)

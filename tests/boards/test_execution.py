@@ -11,9 +11,11 @@ from boards import services
 from boards.models import TaskResult
 from chats.models import Message
 from common.clock import now
+from files.models import File
 from runs.models import Run
 from runs.services import runs
 from runs.services.claims import claim_run
+from tests.people import make_agent
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -221,3 +223,32 @@ def test_BRD3_a_second_run_of_an_attempt_is_refused(environment, boards):
     copy._state.adding = True
     with pytest.raises(IntegrityError, match="one_run_per_key_of_task"), transaction.atomic():
         copy.save(force_insert=True)
+
+
+@pytest.mark.usefixtures("receiving_engine")
+def test_BRD19_a_task_writes_files_into_the_chat_and_those_that_follow_it_read_them(environment, boards):
+    """Its agent is not in the chat; its person may post there."""
+    with transaction.atomic():
+        writer = make_agent(
+            boards.team.workspace, boards.team.alice, "Writer", prompt="You write.", tools=["write_file"]
+        )
+        reader = make_agent(boards.team.workspace, boards.team.alice, "Reader", prompt="You read.", tools=["read_file"])
+    table = {"name": "write_file", "arguments": json.dumps({"name": "rates.csv", "text": "JPY,0.21\n"})}
+    environment.model.script(system="You write.", calls=[table], then={"text": "It is in the table."})
+    environment.model.script(system="You read.", text="0.21.")
+    environment.model.script(match="Answer this request", text="The rate is 0.21.")
+    board = boards.create(boards.plan("Write the rates", writer), boards.plan("Read the rates", reader, after=[1]))
+    board = boards.wait_until_ended(board)
+    [file] = File.objects.all()
+    assert (file.name, file.uploaded_by, file.chat) == ("rates.csv", writer, boards.team.chat)
+    result = TaskResult.objects.get(task__board=board, task__number=1)
+    assert (result.file_ids, result.data) == ([file.id], {"text": "It is in the table.", "files": [str(file.id)]})
+    read = Run.objects.get(agent=reader).input or {}
+    assert (result.to_row().files, read["file_ids"]) == ([file.id], [str(file.id)])
+    [request] = list_requests(environment, "You read.")
+    assert str(file.id) in request
+    message = Message.objects.get(pk=file.id)
+    task = boards.task(board, 1)
+    metadata = message.metadata or {}
+    assert (message.run_id, metadata["call_id"]) == (task.run_id, str(task.id)), "it is shown in the task"
+    assert message.counts_as_unread is False

@@ -6,9 +6,14 @@ import pytest
 
 from boards import services
 from boards.models import Board
+from memory.models import HistoryEntry
+from notifications.models import Notification
 from runs.models import Run
 from runs.services import runs
 from tests.boards.fixtures import PlanTasks
+from tests.factories.agents import change_spec
+from tests.factories.usage import BudgetFactory
+from usage.models import Budget
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("receiving_engine")]
 
@@ -124,16 +129,17 @@ def test_BRD10_stopping_a_supervisor_stops_its_board(environment, boards, superv
     assert {run.state for run in environment.runs()} == {"stopped"}
 
 
-def test_BRD11_a_board_above_an_amount_waits_for_a_person(environment, boards, supervisor, monkeypatch):
+@pytest.mark.parametrize("estimate", [6, None])
+def test_BRD11_a_board_above_an_amount_waits_for_a_person(environment, boards, supervisor, monkeypatch, estimate):
     environment.model.script(system="You are Weather.", text="Dry.")
     monkeypatch.setattr(PlanTasks, "ask_above_micro", 5)
-    monkeypatch.setattr("boards.services.waiting.estimate_tasks", lambda workspace_id, agent_ids: 6)
+    monkeypatch.setattr("boards.services.waiting.estimate_tasks", lambda workspace_id, agent_ids: estimate)
     supervisor.script_plan(PLAN[0])
     supervisor.ask()
     board = supervisor.get_board()
     environment.wait(lambda: Run.objects.filter(state="waiting_board").exists())
     board = boards.read(board)
-    assert (board.state, board.pause_reason, board.estimate_micro) == ("decomposed", "estimate", 6)
+    assert (board.state, board.pause_reason, board.estimate_micro) == ("decomposed", "estimate", estimate)
     assert not Run.objects.filter(kind="board_task").exists()
     services.start_board(boards.team.alice, board.id)
     board = boards.wait_until_ended(board)
@@ -150,15 +156,46 @@ def test_BRD8_a_board_without_results_lets_its_supervisor_say_so(environment, bo
 
 
 def test_BRD4_a_supervisor_passes_the_result_of_its_only_task_on(environment, boards, supervisor):
-    """Its model is not asked a second time."""
-    environment.model.script(system="You are Weather.", text="19 to 22 November.")
+    """Its model is not asked a second time. What follows from any answer follows from this one, too."""
+    text = "19 to 22 November, @bob and @robin."
+    change_spec(supervisor.agent.current_spec, memory="agent")
+    environment.model.script(system="You are Weather.", text=text)
     supervisor.script_plan(PLAN[0], then={"text": "This is not asked for."})
     supervisor.ask()
     board = boards.wait_until_ended(supervisor.get_board())
-    run = supervisor.get_run()
-    assert (board.state, board.final_response) == ("completed", "19 to 22 November.")
+    run, team = supervisor.get_run(), boards.team
+    assert (board.state, board.final_response) == ("completed", text)
     assert (run.state, run.attempt) == ("completed", 1)
-    assert environment.list_answers(by=supervisor.agent) == ["19 to 22 November."]
-    assert len(environment.model.requests) == 2
+    [message] = [row for row in environment.log("TEXT_MESSAGE") if row.author == supervisor.agent]
+    assert (message.text, message.payload["mentions"]) == (text, [str(team.bob.id), str(team.robin.id)])
+    assert Notification.objects.get(message_id=message.id).person == team.bob
+    assert Run.objects.get(agent=team.robin).trigger_id == message.id, "it wakes the agent that it mentions"
+    assert HistoryEntry.objects.get().run_id == run.id
+    assert not [sent for sent in environment.model.requests if "This is not asked for." in json.dumps(sent.body)]
+    assert len([sent for sent in environment.model.requests if "You lead." in json.dumps(sent.body)]) == 1
     [result] = [row for row in environment.log("TOOL_RESPONSE") if row.run_id == run.id]
     assert (result.payload["tool_call_id"], result.payload["status"]) == (board.call_id, "ok")
+
+
+def test_BRD12_a_budget_that_ends_the_answer_of_a_supervisor_pauses_its_board(environment, boards, supervisor):
+    """Its run is over, so another run of the same agent answers when the board is resumed."""
+    budget = BudgetFactory.create(workspace=boards.team.workspace, limit_micro=None, limit_tokens=1_000_000)
+    environment.model.script(
+        system="You are Weather.", text="Dry.", usage={"prompt_tokens": 1_000_000, "completion_tokens": 1}
+    )
+    supervisor.script_plan(PLAN[0], requires_aggregation=True)
+    supervisor.ask()
+    board = supervisor.get_board()
+    environment.wait(lambda: boards.read(board).pause_reason == "budget")
+    environment.wait_until_idle()
+    paused, run = boards.read(board), supervisor.get_run()
+    assert (paused.state, boards.list_states(board)) == ("aggregating", ["succeeded"])
+    assert (run.state, run.error_code) == ("failed", "budget_used_up")
+    Budget.objects.filter(pk=budget.pk).update(limit_tokens=9_000_000)
+    environment.model.script(system="You lead.", match="Answer this request: @lead plan it", text="Go on 19 November.")
+    services.resume_board(boards.team.alice, board.id)
+    environment.submit_queued_runs()
+    board = boards.wait_until_ended(board)
+    assert (board.state, board.final_response) == ("completed", "Go on 19 November.")
+    assert (board.supervisor_run_id, Run.objects.get(pk=board.answer_run_id).agent) == (run.id, supervisor.agent)
+    assert environment.list_answers(by=supervisor.agent) == ["Go on 19 November."]

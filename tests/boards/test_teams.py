@@ -12,6 +12,7 @@ from agents.selectors import list_agent_tools_in_use
 from agents.services import agents
 from agents.specs.content import Team
 from approvals.models import Approval
+from boards import services
 from boards.agent_tools import PlanTasks
 from boards.models import Board, BoardTask, TaskResult
 from chats import services as chats
@@ -329,6 +330,9 @@ def test_the_limits_of_the_team_are_those_of_its_boards(environment, boards, lea
     environment.model.script(system="You are Weather.", text="Dry.")
     script_lead(environment, plan(DRY, DRY))
     environment.post("@lead plan it")
+    environment.wait(lambda: Board.objects.filter(pause_reason="estimate").exists())  # its cost is not known
+    services.start_board(boards.team.alice, Board.objects.get().id)
+    environment.submit_queued_runs()
     board = wait_for_board(environment, boards)
     assert (board.state, board.max_at_once, board.limit_micro) == ("completed", 1, 250_000)
 
@@ -375,3 +379,23 @@ def test_BRD9_a_plan_that_cannot_be_read_says_what_is_wrong(arguments, problem):
     wait = tool.build_wait(tool.parse_arguments(arguments), tool.parse_config({}))
     assert wait.tasks == ()
     assert wait.problems[0].startswith(problem)
+
+
+def test_BRD18_a_plan_may_have_the_schema_of_a_result(environment, boards, lead):
+    schema = {"type": "object", "properties": {"days": {"type": "integer"}}, "required": ["days"]}
+    environment.model.script(
+        system="You are Weather.", calls=[{"name": "submit_result", "arguments": '{"days": 4}'}], times=1
+    )
+    script_lead(environment, plan(DRY | {"output_schema": schema}))
+    environment.post("@lead plan it")
+    environment.wait(lambda: Board.objects.filter(state="completed").exists())
+    [task] = BoardTask.objects.all()
+    assert (task.output_schema, TaskResult.objects.get().data) == (schema, {"days": 4})
+
+
+def test_BRD9_a_plan_whose_schema_no_result_can_follow_is_not_valid(environment, boards, lead):
+    script_lead(environment, plan(DRY | {"output_schema": {"type": "string"}}))
+    environment.post("@lead plan it")
+    environment.wait_until_idle()
+    assert "The output schema of task 1 is not that of an object" in Board.objects.get().error
+    assert not BoardTask.objects.exists()

@@ -1,12 +1,14 @@
 """The tools of agents that list, read, search and write files."""
 
 import json
+from typing import Any
 from uuid import uuid4
 
 import pytest
 
 from chats import services as chats
-from chats.models import Chat, Message
+from chats.models import Chat, ChatActor, Message
+from common.clock import now
 from common.errors import AppError, Code, NotFound
 from events.payloads import FileKind, FileState
 from files import services as files
@@ -236,6 +238,20 @@ def test_a_file_is_not_written_where_the_person_may_not_post(team, call, setting
         call("write_file", name="a.txt", text="hi")
     assert refusal.value.code == Code.QUOTA_REACHED
     assert fingerprint() == before
+
+
+def test_BRD19_a_task_writes_files_with_the_rights_of_its_person(team):
+    task: dict[str, Any] = {"name": "a.txt", "text": "hi", "run_id": uuid4(), "task_metadata": {"call_id": "c"}}
+    before = fingerprint()
+    for person in (team.charlie, None):
+        with pytest.raises(AppError):
+            files.write_file(team.robin, team.chat.id, on_behalf_of=person, **task)
+    assert fingerprint() == before
+    ended = ChatActor.objects.filter(chat=team.chat, actor=team.robin).update(ended_at=now())
+    assert ended
+    file = files.write_file(team.robin, team.chat.id, on_behalf_of=team.bob, **task)
+    message = Message.objects.get(pk=file.pk)
+    assert (message.author, message.metadata, file.posted_at) == (team.robin, {"call_id": "c"}, message.created_at)
 
 
 @pytest.mark.parametrize(

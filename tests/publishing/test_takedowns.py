@@ -17,11 +17,17 @@ from events.models import AuditRecord
 from events.rows import ReportReason
 from publishing import services as publishing
 from publishing.models import AgentReport, Listing, PendingUpdate
-from publishing.selectors import count_affected, get_publication, list_directory, preview_takedown
+from publishing.selectors import (
+    count_affected,
+    get_publication,
+    list_affected_agents,
+    list_directory,
+    preview_takedown,
+)
 from runs.models import Run
 from tests.api.client import sign_in
 from tests.factories.actors import PASSWORD
-from tests.factories.agents import add_tool_use
+from tests.factories.agents import add_tool_use, change_spec
 from tests.factories.runs import RunFactory
 from tests.people import make_agent, make_operator
 from tests.publishing.publications import LISTING, add_to_chat, finish_updates, publish
@@ -188,10 +194,13 @@ def test_the_preview_counts_what_is_affected(team):
     caller = make_agent(team.elsewhere, team.charlie, "Writer")
     spec = AgentSpec.objects.get(agent=caller)
     add_tool_use(spec, build_agent_tool_name(copy.id))
-    assert count_affected(copy) == {"workspaces": 1, "chats": 2, "agents": 1, "runs": 1}
+    lead = make_agent(team.elsewhere, team.charlie, "Lead")
+    change_spec(lead.current_spec, team={"members": ["browser", build_agent_tool_name(copy.id)]})
+    assert count_affected(copy) == {"workspaces": 1, "chats": 2, "agents": 2, "runs": 1}
+    assert list(list_affected_agents(copy)) == [lead, caller]
 
 
-def test_the_agents_that_have_a_public_agent_as_a_tool_are_found_by_an_index(team):
+def test_the_agents_that_have_a_public_agent_as_a_tool_or_in_their_team_are_found_by_indexes(team):
     copy = publish(team)
     spec = AgentSpec.objects.get(agent=team.robin)
     others = [
@@ -207,12 +216,14 @@ def test_the_agents_that_have_a_public_agent_as_a_tool_are_found_by_an_index(tea
     AgentSpec.objects.bulk_create(specs)
     Actor.objects.bulk_update(others, ["current_spec"])
     add_tool_use(spec, build_agent_tool_name(copy.id))
+    change_spec(others[0].current_spec, team={"members": [build_agent_tool_name(copy.id)]})
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE agents_agentspec, actors_actor")
+        cursor.execute("SET LOCAL enable_seqscan = off")  # 2,000 rows are few for two indexes
     with CaptureQueriesContext(connection) as queries:
-        assert list(list_agents_that_call(copy.id)) == [team.robin]
+        assert set(list_agents_that_call(copy.id)) == {team.robin, others[0]}
     [sql] = [query["sql"] for query in queries]
-    assert "specs_by_tool" in {node.get("Index Name") for node in list_plan_nodes(sql)}
+    assert {"specs_by_tool", "specs_by_team"} <= {node.get("Index Name") for node in list_plan_nodes(sql)}
 
 
 def test_the_publisher_reads_no_count_from_one_to_four(team):

@@ -3,7 +3,9 @@
 from django.db import transaction
 
 from agents.services import drafts
+from boards.models import Board
 from chats import services as chats
+from common.clock import now
 from common.ids import new_id
 from events.frames import Delta
 from events.rows import DraftRow
@@ -12,6 +14,7 @@ from events.stream import Streams
 from realtime import catchup
 from realtime.catchup import catch_up
 from realtime.db_executor import run_in_db_thread
+from tests.factories.boards import BoardFactory, BoardTaskFactory
 from tests.factories.runs import RunFactory
 from tests.people import make_agent
 from tests.realtime.test_socket import post
@@ -75,10 +78,24 @@ def test_catching_up_costs_the_same_for_a_small_and_a_large_chat(team, django_as
             a_run(team)
         draft = drafts.claim_draft(actor=team.bob, chat_id=team.chat.id, agent_id=team.robin.id)
         drafts.apply_draft(actor=team.bob, chat_id=team.chat.id, agent_id=team.robin.id, revision=draft.revision)
-        with django_assert_num_queries(8):
+        with django_assert_num_queries(6):
             catch_up(team.chat.id, None)
-        with django_assert_num_queries(8):
+        with django_assert_num_queries(6):
             catch_up(team.chat.id, 3)
+
+
+def test_boards_are_read_only_in_chats_that_have_some_to_send(team, django_assert_num_queries):
+    before = catch_up(team.chat.id, None).version
+    board = BoardFactory.create(chat=team.chat, on_behalf_of=team.alice, version=before + 2)
+    task = BoardTaskFactory.create(board=board, agent=team.robin, version=before + 2)
+    with django_assert_num_queries(9):  # the board, its tasks and their results
+        rows = {row.id for row in catch_up(team.chat.id, None).rows}
+    assert {board.id, task.id} <= rows
+    ended = {"state": "failed", "reason_code": "stopped", "ended_at": now()}
+    Board.objects.update(**ended)
+    with django_assert_num_queries(6):
+        assert not {board.id, task.id} & {row.id for row in catch_up(team.chat.id, None).rows}
+    assert {board.id, task.id} <= {row.id for row in catch_up(team.chat.id, before).rows}, "they have changed since"
 
 
 async def test_MSG10_a_new_subscriber_gets_the_streamed_text_so_far_and_the_following_deltas(team, tabs):

@@ -59,7 +59,7 @@ const searchableTexts: Record<Section, readonly PlainTextKey[]> = {
   model: ['standardModel', 'apiKey', 'whoPays'],
   context: ['field.context_strategy', 'field.context_max_tokens', 'embeddings.model'],
   tools: ['mcp.add', 'mcp.url'],
-  budgets: ['budget.limit', 'price.title'],
+  budgets: ['budget.limit', 'budget.askAbove', 'price.title'],
   profile: ['yourName', 'handle', 'email', 'language', 'theme', 'signOut'],
   ownModel: ['standardModel', 'apiKey'],
   security: ['changePassword', 'sessions', 'viewings.title'],

@@ -12,6 +12,7 @@ export interface UsageFilter {
 }
 
 export type NewBudget = BodyOf<'/api/v1/workspaces/{workspace_id}/budgets', 'post'>
+export type BoardSettings = BodyOf<'/api/v1/workspaces/{workspace_id}/boards', 'put'>
 export type BudgetChange = BodyOf<'/api/v1/budgets/{budget_id}', 'patch'>
 export type NewPrice = BodyOf<'/api/v1/workspaces/{workspace_id}/prices', 'put'>
 
@@ -47,6 +48,18 @@ export const useBudgets = (workspaceId: string) =>
         .results,
     staleTime: 0,
   })
+
+/** What the workspace has set for boards. The `list_changed` frame of the budgets invalidates it, too. */
+export const useBoardSettings = (workspaceId: string) =>
+  useQuery({
+    queryKey: [...keys.budgets(workspaceId), 'boards'],
+    queryFn: ({ signal }) =>
+      unwrap(rest.GET('/api/v1/workspaces/{workspace_id}/boards', { ...workspaceParams(workspaceId), signal })),
+    staleTime: 0,
+  })
+
+export const changeBoardSettings = (workspaceId: string, body: BoardSettings) =>
+  unwrap(rest.PUT('/api/v1/workspaces/{workspace_id}/boards', { ...workspaceParams(workspaceId), body }))
 
 export const createBudget = (workspaceId: string, body: NewBudget) =>
   unwrap(rest.POST('/api/v1/workspaces/{workspace_id}/budgets', { ...workspaceParams(workspaceId), body }))

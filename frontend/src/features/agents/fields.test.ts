@@ -50,11 +50,28 @@ it.each([...listPathsOfTab('model'), ...listPathsOfTab('limits'), ...listPathsOf
     const changed = setField(content(), path, value)
     expect(getField(changed, path)).toEqual(value)
     expect(parseField(path, text)).toEqual(value)
-    expect(listFieldChanges(content(), changed, t).map(change => change.path)).toEqual([path])
+    const isList = findControl(path)?.kind === 'agents'
+    expect(listFieldChanges(content(), changed, t).map(change => change.path)).toEqual([
+      isList ? `${path}.browser` : path,
+    ])
     expect(setField(changed, path, getField(content(), path))).toEqual(content())
     expect(getFieldLabel(path, t)).not.toBe(path)
   },
 )
+
+it('a member of a team is compared, set and removed by itself', () => {
+  const team = (...members: string[]) => content({ team: { ...defaultSpec.team, members } })
+  expect(listFieldChanges(team('weather', 'finance'), team('weather', 'travel'), t)).toEqual([
+    { path: 'team.members.finance', before: '@finance', after: '–' },
+    { path: 'team.members.travel', before: '–', after: '@travel' },
+  ])
+  const path = 'team.members.travel'
+  expect(setField(team('weather'), path, parseField(path, 'travel'))).toEqual(team('weather', 'travel'))
+  expect(setField(team('weather', 'travel'), path, 'travel')).toEqual(team('weather', 'travel'))
+  expect(setField(team('weather', 'travel'), path, parseField(path, ''))).toEqual(team('weather'))
+  expect(getField(team('weather'), path)).toBeNull()
+  expect(getFieldLabel(path, t)).toBe('field.team_members')
+})
 
 it('a field that no longer exists is named by its path, and never set', () => {
   expect(getFieldLabel('limits.max_words', t)).toBe('limits.max_words')

@@ -134,23 +134,35 @@ const fields: { [Name in FieldName]-?: Entry<SpecContent[Name]> } = {
   tools: { tab: 'tools', kind: 'tools', label: 'tool' },
 }
 
-type AnyControl = NumberControl | ChoiceControl | TextControl | AgentsControl | Control<'tools'>
-type AnyEntry = { tab: Tab } & (AnyControl | { fields: Record<string, AnyControl> })
+type FieldControl = NumberControl | ChoiceControl | TextControl | AgentsControl | Control<'tools'>
+/** An `agent` is an item of a list of agents. */
+type AnyControl = FieldControl | Control<'agent'>
+type AnyEntry = { tab: Tab } & (FieldControl | { fields: Record<string, FieldControl> })
 
 const names = Object.keys(fields) as FieldName[]
 const findEntry = (name: string) => (Object.hasOwn(fields, name) ? (fields[name as FieldName] as AnyEntry) : null)
 
-/** Splits the path of a field, for example `limits.max_steps` or `tools.web_fetch`. */
+/** Splits the path of a field, for example `limits.max_steps`, `tools.web_fetch`, or `team.members.weather` at its first dot. */
 function splitPath(path: string): [name: string, key: string] {
   const dot = path.indexOf('.')
   return dot < 0 ? [path, ''] : [path.slice(0, dot), path.slice(dot + 1)]
+}
+
+/** Splits the path of an agent of a list, for example `team.members.weather`, at its last dot: a handle has none. */
+function splitItem(path: string): [list: string, handle: string] {
+  const dot = path.lastIndexOf('.')
+  return [path.slice(0, dot), path.slice(dot + 1)]
 }
 
 /** Returns the control of a path; null for a field that no longer exists. */
 export function findControl(path: string): AnyControl | null {
   const [name, key] = splitPath(path)
   const entry = findEntry(name)
-  return entry && 'fields' in entry ? (entry.fields[key] ?? null) : entry
+  if (!entry || !('fields' in entry)) return entry
+  const [field, item] = splitPath(key)
+  const control = entry.fields[field] ?? null
+  if (!item) return control
+  return control?.kind === 'agents' ? { kind: 'agent', label: control.label } : null
 }
 
 /** Returns the name of the tool, if the path is that of a tool. */
@@ -170,7 +182,14 @@ export const listPathsOfTab = (tab: Tab): string[] =>
 /** Lists the paths of all fields of these specs except the prompt; those of tools last. */
 function listPaths(...contents: SpecContent[]): string[] {
   const tools = contents.flatMap(content => content.tools.map(use => `tools.${use.tool}`))
-  return [...names.filter(name => name !== 'prompt').flatMap(listPathsOfField), ...new Set(tools)]
+  const others = names.filter(name => name !== 'prompt').flatMap(listPathsOfField)
+  return [...new Set([...others.flatMap(path => listItems(path, contents)), ...tools])]
+}
+
+/** Lists the paths of the agents of a list of agents; a path of any other field as it is. */
+function listItems(path: string, contents: readonly SpecContent[]): string[] {
+  if (findControl(path)?.kind !== 'agents') return [path]
+  return contents.flatMap(content => (getField(content, path) as string[]).map(handle => `${path}.${handle}`))
 }
 
 const addDefaults = (use: ToolUse): ToolUse => ({
@@ -185,6 +204,10 @@ export function getField(content: SpecContent, path: string): unknown {
     const use = content.tools.find(use => use.tool === key)
     return use ? addDefaults(use) : null
   }
+  if (findControl(path)?.kind === 'agent') {
+    const [list, handle] = splitItem(path)
+    return (getField(content, list) as string[] | null)?.includes(handle) ? handle : null
+  }
   const value: unknown = content[name as FieldName]
   return (key ? (value as Record<string, unknown> | undefined)?.[key] : value) ?? null
 }
@@ -192,7 +215,15 @@ export function getField(content: SpecContent, path: string): unknown {
 /** Returns the content with another value of a field. A tool that is null is removed. A field that no longer exists is ignored. */
 export function setField(content: SpecContent, path: string, value: unknown): SpecContent {
   const [name, key] = splitPath(path)
-  if (!findControl(path)) return content
+  const control = findControl(path)
+  if (!control) return content
+  if (control.kind === 'agent') {
+    const [list, handle] = splitItem(path)
+    const others = ((getField(content, list) ?? []) as string[]).filter(other => other !== handle)
+    return value !== null && getField(content, path) !== null
+      ? content
+      : setField(content, list, value === null ? others : [...others, handle])
+  }
   if (name === 'tools') return { ...content, tools: replaceTool(content.tools, key, value as ToolUse | null) }
   const group: unknown = content[name as FieldName]
   return { ...content, [name]: key ? { ...(group as object), [key]: value } : value }
@@ -214,6 +245,8 @@ export function parseField(path: string, text: string): unknown {
       return text === '' ? null : Number(text)
     case 'agents':
       return parseHandles(text)
+    case 'agent':
+      return text || null
     case 'tools':
       return parseTool(text)
     default:
@@ -246,6 +279,7 @@ export function describeField(path: string, value: unknown, t: Texts['t'], findF
   if (control?.kind === 'tools') return describeTool((value as ToolUse | null) ?? undefined, t, findFileName)
   if (control?.kind === 'agents' && Array.isArray(value))
     return value.map(handle => `@${String(handle)}`).join(t('listJoin')) || formatValue(null)
+  if (control?.kind === 'agent' && value) return `@${String(value)}`
   const option = control?.kind === 'choice' ? control.options[String(value)] : undefined
   return option ? t(option) : formatValue(value)
 }

@@ -31,6 +31,7 @@ import { Loading } from '@/ui/Loading'
 import { RowForm } from '@/ui/RowForm'
 import { Switch } from '@/ui/Switch'
 import { showToast } from '@/ui/toast'
+import { BoardSettings } from './BoardSettings'
 import { BudgetMeter, getBudgetName } from './BudgetMeter'
 import { type BudgetUnit, getAmounts, getUnit, parseDollars, parseTokens } from './budgets'
 import styles from './Usage.module.css'
@@ -74,6 +75,7 @@ export function BudgetSettings({ workspace }: { workspace: WorkspaceRow }) {
         </div>
       </section>
       {mayChange ? <NewBudgetForm workspace={workspace} /> : <p className="faint sm">{t('budget.editorsSet')}</p>}
+      <BoardSettings workspace={workspace} />
       <Prices workspace={workspace} mayChange={mayChange} />
     </>
   )

@@ -34,7 +34,16 @@ const failures = [
     'time_limit',
     'malformed_calls',
   ],
-  ...['tools_broken', 'empty_answer', 'crash_loop', 'internal', 'forbidden', 'rights_lost', 'no_version'],
+  ...[
+    'tools_broken',
+    'empty_answer',
+    'answer_invalid',
+    'crash_loop',
+    'internal',
+    'forbidden',
+    'rights_lost',
+    'no_version',
+  ],
   ...['agent_taken_down', 'no_tasks', 'budget_used_up', 'price_unknown', 'llm_profile_failed', 'llm_profile_withdrawn'],
 ]
 

@@ -439,7 +439,7 @@ function BudgetNotice({ left }: { left: number }) {
   return (
     <Notice
       title={isOwnLimit ? t('board.limitUsed', { limit: formatCurrency(limit) }) : t('board.budgetUsed')}
-      text={t('board.leftWhenPaused', { count: left })}
+      text={left > 0 ? t('board.leftWhenPaused', { count: left }) : ''}
     >
       {isOwnLimit ? (
         <Button size="xs" blocked={blockedLimit} onClick={() => perform(() => resumeBoard(id, raised))}>
@@ -462,9 +462,10 @@ function BudgetNotice({ left }: { left: number }) {
 function EstimateNotice() {
   const { t } = useTexts()
   const { board, blocked, perform } = useBoardContext()
-  const amount = formatCurrency(board.estimate_micro ?? 0)
+  const { estimate_micro: estimate } = board
+  const text = estimate === null ? t('board.costUnknown') : t('board.willCost', { amount: formatCurrency(estimate) })
   return (
-    <Notice isPlain title={t('board.asksBefore')} text={t('board.willCost', { amount })}>
+    <Notice isPlain title={t('board.asksBefore')} text={text}>
       <Button size="xs" tone="ink" blocked={blocked} onClick={() => perform(() => startBoard(board.id))}>
         <Play className="i s" aria-hidden />
         {t('board.start')}

@@ -393,7 +393,10 @@ function TaskBody({ task, status, subAgent, run, above }: TaskBodyProps) {
         <p className="no xs">{getRunErrorText(task.reason_code)}</p>
       ) : null}
       {subAgent && !result?.is_reused ? (
-        <Stream subAgent={subAgent} run={run} path={above ? `${above} › ${task.agent_name}` : task.agent_name} />
+        <>
+          <Stream subAgent={subAgent} run={run} path={above ? `${above} › ${task.agent_name}` : task.agent_name} />
+          <ResultFiles result={result} />
+        </>
       ) : result ? (
         <StoredResult result={result} />
       ) : null}
@@ -494,11 +497,16 @@ function Stream({ subAgent, run, path }: { subAgent: SubAgent; run: RunRow | nul
   )
 }
 
+/** The files that the run of a result has written. */
+function ResultFiles({ result }: { result: TaskResultRow | null }) {
+  return result && result.files.length > 0 ? <TaskFiles ids={result.files} /> : null
+}
+
 /** The result of a task whose messages are not loaded. */
 function StoredResult({ result }: { result: TaskResultRow }) {
   const { t } = useTexts()
   const { findName, goTo } = useChat()
-  const { text, is_cut: isCut, files, message_id: messageId } = result
+  const { text, is_cut: isCut, message_id: messageId } = result
   return (
     <div className={styles.stream}>
       <LazyProse text={isCut ? `${text}…` : text} findName={findName} />
@@ -507,7 +515,7 @@ function StoredResult({ result }: { result: TaskResultRow }) {
           {t('board.wholeResult')}
         </button>
       ) : null}
-      {files.length > 0 ? <TaskFiles ids={files} /> : null}
+      <ResultFiles result={result} />
     </div>
   )
 }

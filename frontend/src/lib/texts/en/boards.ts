@@ -72,6 +72,7 @@ const boards = {
   'board.answerNow': 'Answer with what there is',
   'board.asksBefore': 'This board asks before it starts.',
   'board.willCost': 'It will cost about {{amount}}.',
+  'board.costUnknown': "Its cost can't be estimated yet.",
   'board.kept_one': '{{count}} result is kept.',
   'board.kept_other': '{{count}} results are kept.',
   'board.failedNoResults': 'Failed: no task brought a result.',

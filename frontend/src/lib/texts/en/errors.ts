@@ -92,6 +92,7 @@ const errors = {
   'run.malformed_calls': "The model's tool calls couldn't be understood. Retry, or choose another model.",
   'run.tools_broken': 'Its tools failed three times. Retry, or turn the tool off in the workshop.',
   'run.empty_answer': 'The model gave an empty answer. Retry, or say more clearly what you want.',
+  'run.answer_invalid': 'Its answer does not follow the schema of the task, also after it was asked again.',
   'run.crash_loop':
     'The run was interrupted three times, so it was ended. Retry; if it happens again, tell an operator.',
   'run.internal': 'Something went wrong on our side. Retry; if it happens again, tell an operator.',

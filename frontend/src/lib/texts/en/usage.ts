@@ -40,6 +40,10 @@ const usage = {
   'usage.modelTests': 'Model tests',
   'usage.nobody': 'Nobody',
   'budget.change': 'Change…',
+  'budget.boards': 'Boards',
+  'budget.askAbove': 'Ask before a board above ($)',
+  'budget.askAboveHint':
+    "A board that somebody starts by hand or runs again waits for its starter or an editor if its estimate is higher, or if its cost can't be estimated yet. Empty: none waits. A supervisor has a setting of its own.",
   'budget.none': 'No budgets yet: agents can spend without a limit.',
   'budget.hint': 'Days and months begin at midnight in {{zone}}.',
   'budget.refusesUnpriced': 'Refuse models whose price is not known',

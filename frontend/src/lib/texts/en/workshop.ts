@@ -136,7 +136,7 @@ const workshop = {
     'A board that has cost this much is paused until a person raises the limit. Empty: only the budgets count.',
   'field.team_ask_above_dollars': 'Ask before a board above ($)',
   teamAskHint:
-    'A board whose estimate is higher starts when a person says so; one that cannot be estimated yet starts at once. Empty: nobody is asked.',
+    'A board whose estimate is higher, or whose cost cannot be estimated yet, starts when a person says so. Empty: nobody is asked.',
   // system messages
   'autosave.refused': 'Not saved',
   suggest: 'Suggest',

@@ -72,6 +72,7 @@ const boards = {
   'board.answerNow': '用现有结果回答',
   'board.asksBefore': '此任务板开始前会先询问。',
   'board.willCost': '费用约 {{amount}}。',
+  'board.costUnknown': '还无法预估费用。',
   'board.kept_one': '保留了 {{count}} 项结果。',
   'board.kept_other': '保留了 {{count}} 项结果。',
   'board.failedNoResults': '失败：没有任何任务有结果。',

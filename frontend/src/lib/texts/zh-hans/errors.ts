@@ -87,6 +87,7 @@ const errors: Record<keyof typeof en, string> = {
   'run.malformed_calls': '模型调用工具的方式无法理解。请重试，或换一个模型。',
   'run.tools_broken': '它的工具失败了三次。请重试，或在工坊关闭该工具。',
   'run.empty_answer': '模型的回答是空的。请重试，或把需求说得更清楚。',
+  'run.answer_invalid': '重新要求后，回答仍不符合任务的结构描述。',
   'run.crash_loop': '工作中断了三次，因此结束。请重试；若再发生，告诉管理员。',
   'run.internal': '我们这边出了问题。请重试；若再发生，告诉管理员。',
   'run.agent_taken_down': '此公开 Agent 已下架。请选择另一个。',

@@ -40,6 +40,10 @@ const usage = {
   'usage.modelTests': '模型测试',
   'usage.nobody': '无',
   'budget.change': '更改…',
+  'budget.boards': '任务板',
+  'budget.askAbove': '任务板超过此金额先问（美元）',
+  'budget.askAboveHint':
+    '有人自行开始或重新执行的任务板，若预估超过此金额或还无法预估，会等开始的人或编辑者同意。留空：不等待。主管 Agent 有自己的设置。',
   'budget.none': '尚无预算：Agent 的花费没有上限。',
   'budget.hint': '日与月从 {{zone}} 的午夜开始。',
   'budget.refusesUnpriced': '拒绝价格不明的模型',

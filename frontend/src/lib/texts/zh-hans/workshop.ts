@@ -134,7 +134,7 @@ const workshop: Record<keyof typeof en, string> = {
   'field.team_limit_dollars': '一个看板的上限（美元）',
   teamLimitHint: '花费到此上限的看板会暂停，直到有人提高上限。留空：只看预算。',
   'field.team_ask_above_dollars': '看板超过此金额先问（美元）',
-  teamAskHint: '预估超过此金额的看板，要有人同意才开始；还无法预估的会直接开始。留空：不询问。',
+  teamAskHint: '预估超过此金额或还无法预估的看板，要有人同意才开始。留空：不询问。',
   // system lines
   'autosave.refused': '未保存',
   suggest: '提出建议',

@@ -72,6 +72,7 @@ const boards = {
   'board.answerNow': '以現有結果回答',
   'board.asksBefore': '這個任務板開始前會先詢問。',
   'board.willCost': '費用約 {{amount}}。',
+  'board.costUnknown': '還無法預估費用。',
   'board.kept_one': '保留了 {{count}} 項結果。',
   'board.kept_other': '保留了 {{count}} 項結果。',
   'board.failedNoResults': '失敗：沒有任何任務有結果。',

@@ -87,6 +87,7 @@ const errors: Record<keyof typeof en, string> = {
   'run.malformed_calls': '模型呼叫工具的方式無法理解。請重試，或換一個模型。',
   'run.tools_broken': '它的工具失敗了三次。請重試，或在工坊關閉該工具。',
   'run.empty_answer': '模型的回答是空的。請重試，或把需求說得更清楚。',
+  'run.answer_invalid': '重新要求後，回答仍不符合任務的結構描述。',
   'run.crash_loop': '工作中斷了三次，因此結束。請重試；若再發生，告訴系統管理員。',
   'run.internal': '我們這邊出了問題。請重試；若再發生，告訴系統管理員。',
   'run.agent_taken_down': '此公開 Agent 已下架。請選擇另一個。',

@@ -40,6 +40,10 @@ const usage = {
   'usage.modelTests': '模型測試',
   'usage.nobody': '無',
   'budget.change': '變更…',
+  'budget.boards': '任務板',
+  'budget.askAbove': '任務板超過此金額先問（美元）',
+  'budget.askAboveHint':
+    '有人自行開始或重新執行的任務板，若預估超過此金額或還無法預估，會等開始的人或編輯者同意。留空：不等待。主管 Agent 有自己的設定。',
   'budget.none': '尚無預算：Agent 的花費沒有上限。',
   'budget.hint': '日與月從 {{zone}} 的午夜開始。',
   'budget.refusesUnpriced': '拒絕價格不明的模型',

@@ -134,7 +134,7 @@ const workshop: Record<keyof typeof en, string> = {
   'field.team_limit_dollars': '一個看板的上限（美元）',
   teamLimitHint: '花費到此上限的看板會暫停，直到有人提高上限。留空：只看預算。',
   'field.team_ask_above_dollars': '看板超過此金額先問（美元）',
-  teamAskHint: '預估超過此金額的看板，要有人同意才開始；還無法預估的會直接開始。留空：不詢問。',
+  teamAskHint: '預估超過此金額或還無法預估的看板，要有人同意才開始。留空：不詢問。',
   // system lines
   'autosave.refused': '未儲存',
   suggest: '提出建議',
