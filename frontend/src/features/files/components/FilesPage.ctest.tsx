@@ -60,6 +60,25 @@ it.each([
   await expect.element(screen.getByText(text, { exact: true })).toBeVisible()
 })
 
+it.each([
+  ['password', 'needs a password', 'This file needs a password. Upload a copy without one, and agents can read it.'],
+  ['scanned', 'no text, probably scanned', 'The pages of this file have no text; they are probably scanned.'],
+])('says in the row and beside it that a file has no text because of: %s', async (no_text_reason, fact, advice) => {
+  const row = { ...file('new', 'new.pdf'), kind: 'pdf', pages: 1, state: 'failed', no_text_reason }
+  answerByPath({ [`GET ${LIST}`]: page([row]) })
+  const screen = await render(withQueries(<Files initial="new" />))
+  await expect.element(screen.getByRole('row').getByText(`1 page · ${fact}`)).toBeVisible()
+  await expect.element(screen.getByText(advice)).toBeVisible()
+})
+
+it('says in which encoding a text was saved, unless in UTF-8', async () => {
+  const rows = ['Big5', 'UTF-8'].map(encoding => ({ ...file(encoding, `${encoding}.csv`), kind: 'text', encoding }))
+  answerByPath({ [`GET ${LIST}`]: page(rows), 'GET /files/Big5/text': { text: '姓名', is_cut: false, state: 'ready' } })
+  const screen = await render(withQueries(<Files initial="Big5" />))
+  await expect.element(screen.getByRole('row', { name: 'Big5.csv' }).getByText('Big5 · ')).toBeVisible()
+  await expect.element(screen.getByRole('row', { name: 'UTF-8.csv' }).getByText('UTF-8 · ')).not.toBeInTheDocument()
+})
+
 it('reads no file that the list has', async () => {
   const requests = answerByPath({ [`GET ${LIST}`]: page([file('new', 'new.png')]) })
   const screen = await render(withQueries(<Files initial="new" />))

@@ -27,6 +27,7 @@ import { Loading } from '@/ui/Loading'
 import layout from '@/ui/layout.module.css'
 import { Segments } from '@/ui/Segments'
 import { showToast } from '@/ui/toast'
+import { useIsPhone } from '@/ui/useIsPhone'
 import { useFileDrop } from '../fileDrop'
 import { addUpload, cancelUpload, forgetUpload, startUpload, useUploads } from '../uploads'
 import { DownloadLink } from './DownloadLink'
@@ -54,6 +55,7 @@ export function FilesPage({ workspace, me, open, onOpen, renderPlace }: FilesPag
   const query = useFiles(workspace.id, filter)
   const rows = query.data?.pages.flatMap(page => page.results)
   const { uploads, upload } = useWorkspaceUploads(workspace.id)
+  const isPhone = useIsPhone()
   const isDragging = useFileDrop(upload)
   const picker = useRef<HTMLInputElement>(null)
   const isFiltered = name !== '' || kind !== 'all'
@@ -75,7 +77,7 @@ export function FilesPage({ workspace, me, open, onOpen, renderPlace }: FilesPag
           <div className={cx(layout.pad, styles.list)}>
             <p className={cx(styles.drop, isDragging && styles.over)}>
               <CloudUpload className="i" aria-hidden />
-              <span>{t('files.dropHere')}</span>
+              <span>{t(isPhone ? 'files.uploadHere' : 'files.dropHere')}</span>
             </p>
             <div className={styles.filters}>
               <SearchInput label={t('files.search')} value={name} onChange={setName} />
@@ -294,7 +296,11 @@ function FileDetail({ row, workspace, remove, renderPlace, onClose }: FileDetail
         {factsOf(row, t).join(' · ')} · {renderPlace(row)}
         {row.chat_id ? ` · ${t('files.canSee')}` : null}
       </p>
-      {row.kind === 'image' || row.kind === 'other' ? null : <FileText workspaceId={workspace.id} id={row.id} />}
+      {row.no_text_reason ? (
+        <p>{t(`files.advice.${row.no_text_reason}`)}</p>
+      ) : row.kind === 'image' || row.kind === 'other' ? null : (
+        <FileText workspaceId={workspace.id} id={row.id} />
+      )}
       <ConfirmDialog
         open={isAsked}
         onOpenChange={setAsked}
