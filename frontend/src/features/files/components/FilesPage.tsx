@@ -55,7 +55,6 @@ export function FilesPage({ workspace, me, open, onOpen, renderPlace }: FilesPag
   const query = useFiles(workspace.id, filter)
   const rows = query.data?.pages.flatMap(page => page.results)
   const { uploads, upload } = useWorkspaceUploads(workspace.id)
-  const isPhone = useIsPhone()
   const isDragging = useFileDrop(upload)
   const picker = useRef<HTMLInputElement>(null)
   const isFiltered = name !== '' || kind !== 'all'
@@ -77,7 +76,7 @@ export function FilesPage({ workspace, me, open, onOpen, renderPlace }: FilesPag
           <div className={cx(layout.pad, styles.list)}>
             <p className={cx(styles.drop, isDragging && styles.over)}>
               <CloudUpload className="i" aria-hidden />
-              <span>{t(isPhone ? 'files.uploadHere' : 'files.dropHere')}</span>
+              <UploadHint />
             </p>
             <div className={styles.filters}>
               <SearchInput label={t('files.search')} value={name} onChange={setName} />
@@ -160,6 +159,12 @@ export function FilesPage({ workspace, me, open, onOpen, renderPlace }: FilesPag
       </div>
     </main>
   )
+}
+
+/** How files are added, and who may read them. Nothing can be dropped on a phone. */
+function UploadHint() {
+  const { t } = useTexts()
+  return <span>{t(useIsPhone() ? 'files.uploadHere' : 'files.dropHere')}</span>
 }
 
 interface FileTableProps extends Pick<FilesPageProps, 'open' | 'onOpen' | 'renderPlace'> {

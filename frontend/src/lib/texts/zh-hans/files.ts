@@ -28,7 +28,8 @@ const files = {
   'files.advice.password': '这个文件需要密码。请上传没有密码的副本，Agent 才能读取。',
   'files.advice.too_large': '这个文件太大，或读取时间过长。请上传其中较小的一部分。',
   'files.advice.damaged': '这个文件已损坏。请重新上传。',
-  'files.advice.scanned': '这个文件的页面没有文本，可能是扫描件。请为能看图片的模型上传页面的图片，或上传含有文本的版本。',
+  'files.advice.scanned':
+    '这个文件的页面没有文本，可能是扫描件。请为能看图片的模型上传页面的图片，或上传含有文本的版本。',
   'files.advice.format': '无法读取这种格式的文件。请改以 PDF、DOCX、PPTX、XLSX、文本或图片上传。',
   'files.advice.unavailable': '这个文件未能及时读取。请重新上传。',
   'files.textCut': '文件的文本比显示的更多。',

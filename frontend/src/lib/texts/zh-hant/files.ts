@@ -28,7 +28,8 @@ const files = {
   'files.advice.password': '這個檔案需要密碼。請上傳沒有密碼的副本，Agent 才能讀取。',
   'files.advice.too_large': '這個檔案太大，或讀取時間過長。請上傳其中較小的一部分。',
   'files.advice.damaged': '這個檔案已損壞。請重新上傳。',
-  'files.advice.scanned': '這個檔案的頁面沒有文字，可能是掃描檔。請為能看圖片的模型上傳頁面的圖片，或上傳含有文字的版本。',
+  'files.advice.scanned':
+    '這個檔案的頁面沒有文字，可能是掃描檔。請為能看圖片的模型上傳頁面的圖片，或上傳含有文字的版本。',
   'files.advice.format': '無法讀取這種格式的檔案。請改以 PDF、DOCX、PPTX、XLSX、文字或圖片上傳。',
   'files.advice.unavailable': '這個檔案未能及時讀取。請重新上傳。',
   'files.textCut': '檔案的文字比顯示的更多。',
