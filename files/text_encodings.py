@@ -86,11 +86,11 @@ def is_utf8(head: bytes, *, is_whole: bool) -> bool:
 
 def _find_encoding(content: bytes, *, is_whole: bool) -> str | None:
     """Return the encoding of a text as Python names it; null if the content is no text."""
-    for mark, encoding in _BYTE_ORDER_MARKS:
+    for mark, marked in _BYTE_ORDER_MARKS:
         if content.startswith(mark):
-            return encoding
-    if b"\0" in content and (encoding := _find_utf16(content)):
-        return encoding
+            return marked
+    if b"\0" in content and (utf16 := _find_utf16(content)):
+        return utf16
     if _has_controls(content):
         return None
     errors = _count_errors(content, "utf-8", is_whole=is_whole)

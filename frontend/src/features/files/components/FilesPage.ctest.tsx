@@ -66,17 +66,18 @@ it.each([
 ])('says in the row and beside it that a file has no text because of: %s', async (no_text_reason, fact, advice) => {
   const row = { ...file('new', 'new.pdf'), kind: 'pdf', pages: 1, state: 'failed', no_text_reason }
   answerByPath({ [`GET ${LIST}`]: page([row]) })
-  const screen = await render(withQueries(<Files initial="new" />))
-  await expect.element(screen.getByRole('row').getByText(`1 page · ${fact}`)).toBeVisible()
+  const screen = await render(withQueries(<Files initial="" />))
+  await expect.element(screen.getByText(`1 page · ${fact}`)).toBeVisible()
+  await screen.getByRole('button', { name: 'new.pdf' }).click()
   await expect.element(screen.getByText(advice)).toBeVisible()
 })
 
 it('says in which encoding a text was saved, unless in UTF-8', async () => {
   const rows = ['Big5', 'UTF-8'].map(encoding => ({ ...file(encoding, `${encoding}.csv`), kind: 'text', encoding }))
-  answerByPath({ [`GET ${LIST}`]: page(rows), 'GET /files/Big5/text': { text: '姓名', is_cut: false, state: 'ready' } })
-  const screen = await render(withQueries(<Files initial="Big5" />))
-  await expect.element(screen.getByRole('row', { name: 'Big5.csv' }).getByText('Big5 · ')).toBeVisible()
-  await expect.element(screen.getByRole('row', { name: 'UTF-8.csv' }).getByText('UTF-8 · ')).not.toBeInTheDocument()
+  answerByPath({ [`GET ${LIST}`]: page(rows) })
+  const screen = await render(withQueries(<Files initial="" />))
+  await expect.element(screen.getByText('Big5 · ')).toBeVisible()
+  await expect.element(screen.getByText('UTF-8 · ')).not.toBeInTheDocument()
 })
 
 it('reads no file that the list has', async () => {
