@@ -172,8 +172,22 @@ class FileState(models.TextChoices):
     FAILED = "failed", _("failed")
 
 
+class NoTextReason(models.TextChoices):
+    """Why no text could be read from a file. `UNAVAILABLE`: it could not be read within an hour, for a reason on the server."""
+
+    PASSWORD = "password", _("needs a password")
+    TOO_LARGE = "too_large", _("too large to read")
+    DAMAGED = "damaged", _("damaged")
+    SCANNED = "scanned", _("probably scanned")
+    FORMAT = "format", _("format that is not read")
+    UNAVAILABLE = "unavailable", _("could not be read in time")
+
+
 class FileFacts(Row):
-    """What clients show of a file. `size` is in bytes, `width` and `height` in pixels."""
+    """What clients show of a file. `size` is in bytes, `width` and `height` in pixels.
+
+    `encoding`: of a plain text, such as `UTF-8` or `Big5`. `no_text_reason`: null if its text was read, or is still to be read.
+    """
 
     name: str
     kind: FileKind
@@ -184,6 +198,8 @@ class FileFacts(Row):
     pages: int | None = None
     has_thumbnail: bool = False
     state: FileState
+    encoding: str = ""
+    no_text_reason: NoTextReason | None = None
 
 
 class FilePayload(FileFacts, Payload):

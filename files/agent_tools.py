@@ -9,7 +9,7 @@ from pydantic import Field
 from chats.models import Chat
 from chats.named_objects import get_named_object
 from common.text import to_storable
-from events.payloads import FileState
+from events.payloads import FileState, NoTextReason
 from files import services as files
 from files.models import File
 from files.pages import READ_PAGES, PagesConfig, find_pages
@@ -24,6 +24,14 @@ MAX_READ_CHARACTERS = 12_000
 CONTEXT_CHARACTERS = 120
 """Characters before and after a match that a search returns."""
 MAX_MATCHES = 20
+NO_TEXT = {
+    NoTextReason.PASSWORD: "needs a password. Ask for a copy without one",
+    NoTextReason.TOO_LARGE: "is too large, or takes too long to read. Ask for a smaller part of it",
+    NoTextReason.DAMAGED: "is damaged. Ask for it again",
+    NoTextReason.FORMAT: "has a format that is not read. Ask for it as PDF, DOCX, PPTX, XLSX, text or image",
+    NoTextReason.UNAVAILABLE: "could not be read in time. Ask for it to be uploaded again",
+}
+"""What a model is told of a file without text. Of scanned pages, it is told how many there are."""
 
 
 def list_readable_files(ctx: ToolContext) -> QuerySet[File]:
@@ -171,8 +179,15 @@ def read_text(file: File, start: int) -> ToolOutput:
     """Return a part of the text of a file, from this character on. Raises `ToolError` if it has none."""
     if file.state == FileState.WAITING:
         raise ToolError("The file is still being read. Try again in a few seconds.")
+    if file.no_text_reason == NoTextReason.SCANNED:
+        pages = f"{file.pages} of {file.pages} pages {'has' if file.pages == 1 else 'have'} no text"
+        raise ToolError(
+            f"{pages}; the file is probably scanned. Ask for its text, or for images of the pages.", is_final=True
+        )
+    if file.no_text_reason:
+        raise ToolError(f"The file {NO_TEXT[NoTextReason(file.no_text_reason)]}.", is_final=True)
     if file.state == FileState.FAILED:
-        raise ToolError("The file cannot be read: it is damaged, encrypted or too large.", is_final=True)
+        raise ToolError("The file cannot be read.", is_final=True)
     if not file.text:
         raise ToolError(f"There is no text in this file; its kind is: {file.get_kind_display()}.", is_final=True)
     if start >= len(file.text):
@@ -180,7 +195,8 @@ def read_text(file: File, start: int) -> ToolOutput:
     end = min(len(file.text), start + MAX_READ_CHARACTERS)
     more = f"\n[The text goes on. Read on with start={end}.]" if end < len(file.text) else ""
     cut = "\n[The file has more text than can be read.]" if file.text_is_cut and not more else ""
-    head = f"Characters {start:,} to {end:,} of {len(file.text):,} of “{file.name}”:\n"
+    encoding = f" ({file.encoding})" if file.encoding not in ("", "UTF-8") else ""
+    head = f"Characters {start:,} to {end:,} of {len(file.text):,} of “{file.name}”{encoding}:\n"
     return ToolOutput(f"{head}{file.text[start:end]}{more}{cut}", quotes_agents=has_possible_agent_text(file))
 
 

@@ -12,7 +12,7 @@ from actors.models import Actor
 from chats.models import Chat
 from common.ids import new_id
 from common.models import Identified, build_display_name
-from events.payloads import FileFacts, FileKind, FilePayload, FileState
+from events.payloads import FileFacts, FileKind, FilePayload, FileState, NoTextReason
 from events.rows import FileRow
 from workspaces.models import Workspace
 
@@ -55,6 +55,10 @@ class File(Identified):
     pages = models.PositiveIntegerField(_("pages"), null=True)
     text = models.TextField(_("text"), blank=True, default="")
     text_is_cut = models.BooleanField(_("text is cut"), default=False)
+    encoding = models.CharField(_("encoding"), max_length=20, blank=True, default="")
+    no_text_reason = models.CharField(
+        _("why it has no text"), max_length=12, choices=NoTextReason.choices, blank=True, default=""
+    )
     state = models.CharField(_("state"), max_length=8, choices=FileState.choices, default=FileState.WAITING)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
     posted_at = models.DateTimeField(_("posted at"), null=True)
@@ -66,6 +70,9 @@ class File(Identified):
         constraints = [
             models.CheckConstraint(condition=Q(kind__in=FileKind.values), name="file_kind_known"),
             models.CheckConstraint(condition=Q(state__in=FileState.values), name="file_state_known"),
+            models.CheckConstraint(
+                condition=Q(no_text_reason__in=["", *NoTextReason.values]), name="file_no_text_reason_known"
+            ),
         ]
         indexes = [
             models.Index(fields=["workspace", "-created_at"], condition=Q(deleted_at=None), name="files_of_workspace"),
@@ -85,7 +92,8 @@ class File(Identified):
         return bool(self.thumbnail)
 
     def _get_facts(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in FileFacts.model_fields}
+        facts = {name: getattr(self, name) for name in FileFacts.model_fields}
+        return {**facts, "no_text_reason": self.no_text_reason or None}
 
     def to_row(self) -> FileRow:
         return FileRow(

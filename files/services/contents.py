@@ -17,7 +17,7 @@ from common.redis_client import redis_client
 from common.tasks import send_task_now
 from common.text import to_storable
 from common.writing import RowUpdate
-from events.payloads import FileState, dump_payload
+from events.payloads import FileState, NoTextReason, dump_payload
 from events.publish import publish_list_changed, publish_workspace_list_changed
 from files.models import File
 from files.reading.process import UnreadableFile, read_in_process
@@ -38,14 +38,14 @@ def read_contents(file_id: UUID) -> None:
     if file is None:
         return
     if now().timestamp() - _record_attempt(file_id) > GIVE_UP_AFTER.total_seconds():
-        _store(file, {}, state=FileState.FAILED)
+        _store(file, {"no_text_reason": NoTextReason.UNAVAILABLE}, state=FileState.FAILED)
         return
     try:
         with file.content.open("rb") as content:
             found = read_in_process(file.kind, content.read())
     except UnreadableFile as error:
         logger.info("File %s cannot be read: %s", file_id, error)
-        _store(file, {}, state=FileState.FAILED)
+        _store(file, {"no_text_reason": error.reason}, state=FileState.FAILED)
         return
     _store(file, found, state=FileState.READY)
 
@@ -88,6 +88,7 @@ def _store(file: File, found: dict[str, Any], *, state: FileState) -> None:
         stored.text = to_storable(found.get("text", ""))
         stored.text_is_cut = found.get("is_cut", False)
         stored.width, stored.height, stored.pages = found.get("width"), found.get("height"), found.get("pages")
+        stored.encoding, stored.no_text_reason = found.get("encoding", ""), found.get("no_text_reason", "")
         stored.save()
         if chat is None or stored.posted_at is not None:
             publish_workspace_list_changed(stored.workspace_id, "files")

@@ -54,7 +54,7 @@ def upload_file(
         raise Invalid("A file belongs to a chat or to a workspace.")
     size, sha256 = _measure(content)
     name = clean_name(name)
-    kind, content_type = identify_content(content, name)
+    identified = identify_content(content, name)
     id = id or new_id()
     file = File(
         id=id,
@@ -62,11 +62,12 @@ def upload_file(
         chat_id=chat_id,
         uploaded_by=actor,
         name=name,
-        kind=kind,
-        content_type=content_type,
+        kind=identified.kind,
+        content_type=identified.content_type,
         size=size,
         sha256=sha256,
-        state=FileState.READY if kind == FileKind.OTHER else FileState.WAITING,
+        no_text_reason=identified.no_text_reason or "",
+        state=FileState.READY if identified.kind == FileKind.OTHER else FileState.WAITING,
     )
     known = File.objects.filter(pk=id).first()
     if known is None:

@@ -111,6 +111,11 @@ def test_a_file_is_read(team, text_file, call):
     assert call("read_file", file_id=str(of_workspace.id)).endswith("\nfor all")
 
 
+def test_an_agent_is_told_in_which_encoding_a_text_was_saved(text_file, call):
+    file = text_file("姓名", encoding="Big5")
+    assert call("read_file", file_id=str(file.id)) == "Characters 0 to 2 of 2 of “notes.txt” (Big5):\n姓名"
+
+
 def test_a_long_text_is_read_in_parts(text_file, call):
     text = "".join(f"第{number}行\n" for number in range(6000))
     file = text_file(text, text_is_cut=True)
@@ -170,6 +175,17 @@ def test_a_file_is_not_read_for_a_person_who_has_left(team, text_file, call):
     [
         ({"state": FileState.WAITING}, "still being read", False),
         ({"state": FileState.FAILED}, "cannot be read", True),
+        (
+            {"state": FileState.FAILED, "no_text_reason": "password"},
+            "needs a password. Ask for a copy without one",
+            True,
+        ),
+        ({"state": FileState.FAILED, "no_text_reason": "too_large"}, "is too large", True),
+        ({"state": FileState.FAILED, "no_text_reason": "damaged"}, "is damaged", True),
+        ({"state": FileState.FAILED, "no_text_reason": "unavailable"}, "not be read in time", True),
+        ({"text": "", "pages": 1, "no_text_reason": "scanned"}, "^1 of 1 pages has no text; .* probably scanned", True),
+        ({"text": "", "pages": 3, "no_text_reason": "scanned"}, "^3 of 3 pages have no text", True),
+        ({"text": "", "no_text_reason": "format"}, "Ask for it as PDF, DOCX", True),
         ({"text": "", "kind": FileKind.IMAGE}, "no text in this file; its kind is: image", True),
     ],
 )

@@ -35,7 +35,9 @@ HOSTILE = {
     "picture with an archive behind": Hostile(
         "a.zip", lambda: samples.make_image(format="JPEG") + samples.make_document("hi"), "image", READY
     ),
-    "page before a pdf": Hostile("a.pdf", lambda: samples.HTML + b"\x80" + samples.make_pdf("hi"), "other", READY),
+    "page before a pdf": Hostile(
+        "a.pdf", lambda: samples.HTML + b"\x80" + samples.make_pdf("hi"), "pdf", READY, "[page 1]\nhi"
+    ),
     "program as a photo": Hostile("photo.jpg", lambda: b"MZ" + bytes(200), "other", READY),
     "pdf with a script": Hostile("a.pdf", lambda: samples.make_pdf_with_script("hi"), "pdf", READY, "[page 1]\nhi"),
     "pdf of 100 MB": Hostile("a.pdf", lambda: samples.make_large_pdf("hi"), "pdf", READY, "[page 1]\nhi"),
@@ -65,6 +67,20 @@ HOSTILE = {
     ),
     "sheet with entities of entities": Hostile(
         "a.xlsx", lambda: samples.make_sheet_with_entities(LAUGHS, b"&a11;"), "sheet", EITHER, "[sheet Prices]"
+    ),
+    "sheet with a million sheets in its archive": Hostile("a.xlsx", samples.make_archive_of_many_names, "other", READY),
+    "sheet with a row that never ends": Hostile("a.xlsx", samples.make_sheet_without_end, "sheet", EITHER),
+    "old sheet with a broken table of sectors": Hostile(
+        "a.xls", samples.make_cyclic_old_sheet, "sheet", EITHER, "[sheet Prices]\na"
+    ),
+    "old sheet that begins beyond its end": Hostile("a.xls", samples.make_old_sheet_beyond_its_end, "other", READY),
+    "open sheet with a cell that is repeated": Hostile(
+        "a.ods", samples.make_repeated_open_sheet, "sheet", EITHER, "[sheet Prices]"
+    ),
+    "HEIC that says it has 3,600 megapixels": Hostile("a.heic", samples.make_huge_heic, "image"),
+    "HEIC with another picture": Hostile("a.heic", lambda: samples.HEIC[:-23] + bytes(range(23)), "image", EITHER),
+    "table in half of an encoding": Hostile(
+        "a.csv", lambda: "姓名".encode("gbk") * 5000 + b"\x81", "text", READY, "姓名" * 5000 + "\ufffd"
     ),
     "picture of 50,000 × 50,000 pixels": Hostile("a.png", samples.make_huge_image, "image"),
     "picture with a comment of ten gigabytes": Hostile("a.png", samples.make_image_with_text_bomb, "image", EITHER),

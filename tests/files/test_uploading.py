@@ -369,7 +369,29 @@ def test_a_file_is_given_up_some_time_after_the_first_attempt_to_read_it(upload,
     monkeypatch.setattr(contents, "GIVE_UP_AFTER", timedelta(0))
     files.read_contents(file.id)
     file.refresh_from_db()
-    assert file.state == "failed"
+    assert (file.state, file.no_text_reason) == ("failed", "unavailable")
+
+
+@pytest.mark.parametrize(
+    ("make", "name", "facts"),
+    [
+        (lambda: "姓名,部門,金額".encode("big5"), "a.csv", ("text", "ready", "Big5", None)),
+        (lambda: samples.make_pdf(""), "a.pdf", ("pdf", "ready", "", "scanned")),
+        (samples.make_pdf_with_password, "b.pdf", ("pdf", "failed", "", "password")),
+        (lambda: samples.make_ole_file("WordDocument", b"old"), "a.doc", ("other", "ready", "", "format")),
+    ],
+    ids=["Big5", "scanned", "password", "doc"],
+)
+def test_the_row_and_the_message_of_a_file_say_its_encoding_or_why_it_has_no_text(team, upload, make, name, facts):
+    file = upload(make(), name)
+    message, _ = files.post_file(team.bob, file.id, wake="nobody")
+    files.read_contents(file.id)
+    file.refresh_from_db()
+    row = file.to_row()
+    assert (row.kind, row.state, row.encoding, row.no_text_reason) == facts
+    message.refresh_from_db()
+    payload = message.payload
+    assert tuple(payload.get(key) for key in ("kind", "state", "encoding", "no_text_reason")) == facts
 
 
 @pytest.mark.django_db(transaction=True)

@@ -4354,6 +4354,8 @@ export interface components {
             /** @default null */
             answers?: string | null;
             content_type: string;
+            /** @default  */
+            encoding: string;
             /** Format: uuid */
             file_id: string;
             /** @default false */
@@ -4364,6 +4366,8 @@ export interface components {
             is_deleted: boolean;
             kind: components["schemas"]["FileKind"];
             name: string;
+            /** @default null */
+            no_text_reason?: components["schemas"]["NoTextReason"] | null;
             /** @default null */
             pages?: number | null;
             size: number;
@@ -4386,6 +4390,8 @@ export interface components {
             content_type: string;
             /** Format: date-time */
             created_at: string;
+            /** @default  */
+            encoding: string;
             /** @default false */
             has_thumbnail: boolean;
             /** @default null */
@@ -4394,6 +4400,8 @@ export interface components {
             id: string;
             kind: components["schemas"]["FileKind"];
             name: string;
+            /** @default null */
+            no_text_reason: components["schemas"]["NoTextReason"] | null;
             /** @default null */
             pages: number | null;
             posted: boolean;
@@ -5435,6 +5443,11 @@ export interface components {
         NextTimesRow: {
             next_times: string[];
         };
+        /**
+         * @description Why no text could be read from a file. `UNAVAILABLE`: it could not be read within an hour, for a reason on the server.
+         * @enum {string}
+         */
+        NoTextReason: "password" | "too_large" | "damaged" | "scanned" | "format" | "unavailable";
         /** @description What a note was before a change: `revision` is the number that it had, `replaced_by` the person who changed it. */
         NoteRevisionRow: {
             /** Format: date-time */

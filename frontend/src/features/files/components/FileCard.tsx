@@ -58,13 +58,15 @@ export function FileCard({ file }: { file: FilePayload }) {
 
 /** What is known of a file, in a few words. */
 export function factsOf(
-  file: Pick<FilePayload, 'size' | 'pages' | 'width' | 'height' | 'state'>,
+  file: Pick<FilePayload, 'size' | 'pages' | 'width' | 'height' | 'state' | 'encoding' | 'no_text_reason'>,
   t: ReturnType<typeof useTexts>['t'],
 ): string[] {
   const facts = [formatBytes(file.size)]
   if (file.pages) facts.push(t('files.pages', { count: file.pages }))
   if (file.width && file.height) facts.push(`${file.width} × ${file.height}`)
+  if (file.encoding && file.encoding !== 'UTF-8') facts.push(file.encoding)
   if (file.state === 'waiting') facts.push(t('files.reading'))
+  else if (file.no_text_reason) facts.push(t(`files.reason.${file.no_text_reason}`))
   else if (file.state === 'failed') facts.push(t('files.unreadable'))
   return facts
 }

@@ -60,6 +60,26 @@ it.each([
   await expect.element(screen.getByText(text, { exact: true })).toBeVisible()
 })
 
+it.each([
+  ['password', 'needs a password', 'This file needs a password. Upload a copy without one, and agents can read it.'],
+  ['scanned', 'no text, probably scanned', 'The pages of this file have no text; they are probably scanned.'],
+])('says in the row and beside it that a file has no text because of: %s', async (no_text_reason, fact, advice) => {
+  const row = { ...file('new', 'new.pdf'), kind: 'pdf', pages: 1, state: 'failed', no_text_reason }
+  answerByPath({ [`GET ${LIST}`]: page([row]) })
+  const screen = await render(withQueries(<Files initial="" />))
+  await expect.element(screen.getByText(`1 page · ${fact}`)).toBeVisible()
+  await screen.getByRole('button', { name: 'new.pdf' }).click()
+  await expect.element(screen.getByText(advice)).toBeVisible()
+})
+
+it('says in which encoding a text was saved, unless in UTF-8', async () => {
+  const rows = ['Big5', 'UTF-8'].map(encoding => ({ ...file(encoding, `${encoding}.csv`), kind: 'text', encoding }))
+  answerByPath({ [`GET ${LIST}`]: page(rows) })
+  const screen = await render(withQueries(<Files initial="" />))
+  await expect.element(screen.getByText('Big5 · ')).toBeVisible()
+  await expect.element(screen.getByText('UTF-8 · ')).not.toBeInTheDocument()
+})
+
 it('reads no file that the list has', async () => {
   const requests = answerByPath({ [`GET ${LIST}`]: page([file('new', 'new.png')]) })
   const screen = await render(withQueries(<Files initial="new" />))

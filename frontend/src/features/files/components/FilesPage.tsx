@@ -27,6 +27,7 @@ import { Loading } from '@/ui/Loading'
 import layout from '@/ui/layout.module.css'
 import { Segments } from '@/ui/Segments'
 import { showToast } from '@/ui/toast'
+import { useIsPhone } from '@/ui/useIsPhone'
 import { useFileDrop } from '../fileDrop'
 import { addUpload, cancelUpload, forgetUpload, startUpload, useUploads } from '../uploads'
 import { DownloadLink } from './DownloadLink'
@@ -75,7 +76,7 @@ export function FilesPage({ workspace, me, open, onOpen, renderPlace }: FilesPag
           <div className={cx(layout.pad, styles.list)}>
             <p className={cx(styles.drop, isDragging && styles.over)}>
               <CloudUpload className="i" aria-hidden />
-              <span>{t('files.dropHere')}</span>
+              <UploadHint />
             </p>
             <div className={styles.filters}>
               <SearchInput label={t('files.search')} value={name} onChange={setName} />
@@ -158,6 +159,12 @@ export function FilesPage({ workspace, me, open, onOpen, renderPlace }: FilesPag
       </div>
     </main>
   )
+}
+
+/** How files are added, and who may read them. Nothing can be dropped on a phone. */
+function UploadHint() {
+  const { t } = useTexts()
+  return <span>{t(useIsPhone() ? 'files.uploadHere' : 'files.dropHere')}</span>
 }
 
 interface FileTableProps extends Pick<FilesPageProps, 'open' | 'onOpen' | 'renderPlace'> {
@@ -294,7 +301,11 @@ function FileDetail({ row, workspace, remove, renderPlace, onClose }: FileDetail
         {factsOf(row, t).join(' · ')} · {renderPlace(row)}
         {row.chat_id ? ` · ${t('files.canSee')}` : null}
       </p>
-      {row.kind === 'image' || row.kind === 'other' ? null : <FileText workspaceId={workspace.id} id={row.id} />}
+      {row.no_text_reason ? (
+        <p>{t(`files.advice.${row.no_text_reason}`)}</p>
+      ) : row.kind === 'image' || row.kind === 'other' ? null : (
+        <FileText workspaceId={workspace.id} id={row.id} />
+      )}
       <ConfirmDialog
         open={isAsked}
         onOpenChange={setAsked}

@@ -3,6 +3,7 @@ const files = {
   'files.upload': 'Upload',
   'files.dropHere':
     'Drop files anywhere on this page, paste them, or upload them. All members and agents of this workspace can read them.',
+  'files.uploadHere': 'Upload files. All members and agents of this workspace can read them.',
   'files.name': 'Name',
   'files.size': 'Size',
   'files.addedBy': 'Added by',
@@ -26,6 +27,13 @@ const files = {
   'files.clear': 'Clear filters',
   'files.text': 'Extracted text',
   'files.noText': 'There is no text in this file.',
+  'files.advice.password': 'This file needs a password. Upload a copy without one, and agents can read it.',
+  'files.advice.too_large': 'This file is too large, or takes too long to read. Upload a smaller part of it.',
+  'files.advice.damaged': 'This file is damaged. Upload it again.',
+  'files.advice.scanned':
+    'The pages of this file have no text; they are probably scanned. Upload images of the pages for models that see images, or a version with text.',
+  'files.advice.format': 'Files of this format are not read. Upload it as PDF, DOCX, PPTX, XLSX, text or image.',
+  'files.advice.unavailable': "This file couldn't be read in time. Upload it again.",
   'files.textCut': 'The file has more text than is shown.',
   'files.delete': 'Delete…',
   'files.deleteTitle': 'Delete {{name}}?',

@@ -44,6 +44,12 @@ const first = {
   'files.pages_other': '{{count}} pages',
   'files.reading': 'being read…',
   'files.unreadable': "can't be read",
+  'files.reason.password': 'needs a password',
+  'files.reason.too_large': 'too large to read',
+  'files.reason.damaged': 'damaged',
+  'files.reason.scanned': 'no text, probably scanned',
+  'files.reason.format': "format can't be read",
+  'files.reason.unavailable': "couldn't be read in time",
   'files.drop': 'Drop files to attach them',
   'files.tooMany': 'A message has at most {{n}} files.',
   // history

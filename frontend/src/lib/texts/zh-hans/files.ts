@@ -2,6 +2,7 @@
 const files = {
   'files.upload': '上传',
   'files.dropHere': '把文件拖到此页任意位置、粘贴或上传。此工作区的所有成员和 Agent 都能读取。',
+  'files.uploadHere': '上传文件。此工作区的所有成员与 Agent 都能读取。',
   'files.name': '名称',
   'files.size': '大小',
   'files.addedBy': '上传者',
@@ -24,6 +25,13 @@ const files = {
   'files.clear': '清除筛选',
   'files.text': '提取的文本',
   'files.noText': '这个文件没有文本。',
+  'files.advice.password': '这个文件需要密码。请上传没有密码的副本，Agent 才能读取。',
+  'files.advice.too_large': '这个文件太大，或读取时间过长。请上传其中较小的一部分。',
+  'files.advice.damaged': '这个文件已损坏。请重新上传。',
+  'files.advice.scanned':
+    '这个文件的页面没有文本，可能是扫描件。请为能看图片的模型上传页面的图片，或上传含有文本的版本。',
+  'files.advice.format': '无法读取这种格式的文件。请改以 PDF、DOCX、PPTX、XLSX、文本或图片上传。',
+  'files.advice.unavailable': '这个文件未能及时读取。请重新上传。',
   'files.textCut': '文件的文本比显示的更多。',
   'files.delete': '删除…',
   'files.deleteTitle': '要删除 {{name}} 吗？',

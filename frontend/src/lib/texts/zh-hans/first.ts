@@ -46,6 +46,12 @@ const first: Record<keyof typeof en, string> = {
   'files.pages_other': '{{count}} 页',
   'files.reading': '读取中…',
   'files.unreadable': '无法读取',
+  'files.reason.password': '需要密码',
+  'files.reason.too_large': '太大，无法读取',
+  'files.reason.damaged': '已损坏',
+  'files.reason.scanned': '没有文本，可能是扫描件',
+  'files.reason.format': '无法读取此格式',
+  'files.reason.unavailable': '未能及时读取',
   'files.drop': '松开即可附加文件',
   'files.tooMany': '一条消息最多 {{n}} 个文件。',
   // history

@@ -2,6 +2,7 @@
 const files = {
   'files.upload': '上傳',
   'files.dropHere': '把檔案拖到此頁任何位置、貼上或上傳。此工作區的所有成員與 Agent 都能讀取。',
+  'files.uploadHere': '上傳檔案。此工作區的所有成員與 Agent 都能讀取。',
   'files.name': '名稱',
   'files.size': '大小',
   'files.addedBy': '上傳者',
@@ -24,6 +25,13 @@ const files = {
   'files.clear': '清除篩選',
   'files.text': '擷取的文字',
   'files.noText': '這個檔案沒有文字。',
+  'files.advice.password': '這個檔案需要密碼。請上傳沒有密碼的副本，Agent 才能讀取。',
+  'files.advice.too_large': '這個檔案太大，或讀取時間過長。請上傳其中較小的一部分。',
+  'files.advice.damaged': '這個檔案已損壞。請重新上傳。',
+  'files.advice.scanned':
+    '這個檔案的頁面沒有文字，可能是掃描檔。請為能看圖片的模型上傳頁面的圖片，或上傳含有文字的版本。',
+  'files.advice.format': '無法讀取這種格式的檔案。請改以 PDF、DOCX、PPTX、XLSX、文字或圖片上傳。',
+  'files.advice.unavailable': '這個檔案未能及時讀取。請重新上傳。',
   'files.textCut': '檔案的文字比顯示的更多。',
   'files.delete': '刪除…',
   'files.deleteTitle': '要刪除 {{name}} 嗎？',

@@ -46,6 +46,12 @@ const first: Record<keyof typeof en, string> = {
   'files.pages_other': '{{count}} 頁',
   'files.reading': '讀取中…',
   'files.unreadable': '無法讀取',
+  'files.reason.password': '需要密碼',
+  'files.reason.too_large': '太大，無法讀取',
+  'files.reason.damaged': '已損壞',
+  'files.reason.scanned': '沒有文字，可能是掃描檔',
+  'files.reason.format': '無法讀取此格式',
+  'files.reason.unavailable': '未能及時讀取',
   'files.drop': '放開即可附加檔案',
   'files.tooMany': '一則訊息最多 {{n}} 個檔案。',
   // history
