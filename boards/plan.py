@@ -17,6 +17,8 @@ MAX_TASKS = 50
 MAX_DESCRIPTION = 20_000
 MAX_PARAMETER_CHARACTERS = 20_000
 """Characters of the JSON of a task's parameters."""
+MAX_PLAN_CHARACTERS = 100_000
+"""Characters of the descriptions and parameters of a plan together. Whoever opens its chat reads them until the board has ended."""
 MAX_ATTEMPTS = 5
 MAX_FILES = 20
 
@@ -36,6 +38,11 @@ class PlannedTask(BaseModel):
     file_ids: Annotated[list[UUID], Field(max_length=MAX_FILES)] = []
 
 
+def count_characters(parameters: dict[str, Any]) -> int:
+    """Return the number of characters of the JSON of a task's parameters."""
+    return len(json.dumps(parameters, ensure_ascii=False))
+
+
 def find_problems(tasks: Sequence[PlannedTask], *, max_tasks: int = MAX_TASKS) -> list[str]:
     """Return what is wrong with the order and the size of a plan, for the model or the person who has written it."""
     if not tasks:
@@ -48,8 +55,10 @@ def find_problems(tasks: Sequence[PlannedTask], *, max_tasks: int = MAX_TASKS) -
             problems.append(f"Task {number} follows task {unknown[0]}, which is not in the plan.")
         if number in task.after:
             problems.append(f"Task {number} follows itself.")
-        if len(json.dumps(task.parameters, ensure_ascii=False)) > MAX_PARAMETER_CHARACTERS:
+        if count_characters(task.parameters) > MAX_PARAMETER_CHARACTERS:
             problems.append(f"The parameters of task {number} have more than {MAX_PARAMETER_CHARACTERS:,} characters.")
+    if sum(len(task.description) + count_characters(task.parameters) for task in tasks) > MAX_PLAN_CHARACTERS:
+        problems.append(f"The descriptions and parameters of a plan have at most {MAX_PLAN_CHARACTERS:,} characters.")
     if problems:
         return problems
     try:
