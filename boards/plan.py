@@ -45,10 +45,8 @@ def count_characters(parameters: dict[str, Any]) -> int:
 
 def find_problems(tasks: Sequence[PlannedTask], *, max_tasks: int = MAX_TASKS) -> list[str]:
     """Return what is wrong with the order and the size of a plan, for the model or the person who has written it."""
-    if not tasks:
-        return ["A plan has at least one task."]
-    if len(tasks) > max_tasks:
-        return [f"A plan has at most {max_tasks} tasks, not {len(tasks)}."]
+    if problem := _find_size_problem(tasks, max_tasks):
+        return [problem]
     problems: list[str] = []
     for number, task in enumerate(tasks, 1):
         if unknown := sorted(after for after in set(task.after) if after > len(tasks)):
@@ -57,8 +55,6 @@ def find_problems(tasks: Sequence[PlannedTask], *, max_tasks: int = MAX_TASKS) -
             problems.append(f"Task {number} follows itself.")
         if count_characters(task.parameters) > MAX_PARAMETER_CHARACTERS:
             problems.append(f"The parameters of task {number} have more than {MAX_PARAMETER_CHARACTERS:,} characters.")
-    if sum(len(task.description) + count_characters(task.parameters) for task in tasks) > MAX_PLAN_CHARACTERS:
-        problems.append(f"The descriptions and parameters of a plan have at most {MAX_PLAN_CHARACTERS:,} characters.")
     if problems:
         return problems
     try:
@@ -67,3 +63,14 @@ def find_problems(tasks: Sequence[PlannedTask], *, max_tasks: int = MAX_TASKS) -
         circle = ", ".join(str(number) for number in error.args[1][1:])
         return [f"The tasks {circle} wait for each other."]
     return []
+
+
+def _find_size_problem(tasks: Sequence[PlannedTask], max_tasks: int) -> str:
+    """Return why a plan is too small or too large; empty if it is neither."""
+    if not tasks:
+        return "A plan has at least one task."
+    if len(tasks) > max_tasks:
+        return f"A plan has at most {max_tasks} tasks, not {len(tasks)}."
+    if sum(len(task.description) + count_characters(task.parameters) for task in tasks) > MAX_PLAN_CHARACTERS:
+        return f"The descriptions and parameters of a plan have at most {MAX_PLAN_CHARACTERS:,} characters."
+    return ""

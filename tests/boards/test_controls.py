@@ -299,8 +299,8 @@ def test_BRD15_FAIR8_the_texts_of_another_person_are_of_others(boards):
     own.tasks.update(read_texts="")
     Board.objects.filter(pk=own.id).update(requires_aggregation=True)
     answer(boards.run_of(own, 2).id)
-    run = Run.objects.get(pk=boards.read(own).answer_run_id)
-    assert run.input["read_texts"] == "others", "it reads what Bob has asked for"
+    answering = Run.objects.filter(pk=boards.read(own).answer_run_id, input__read_texts="others")
+    assert answering.exists(), "it reads what Bob has asked for"
     of_bob, _ = services.fork_board(bob, board.id, id=new_id(), number=2)
     assert (of_bob.read_texts, boards.task(of_bob, 2).read_texts) == ("", "")
 
@@ -323,15 +323,14 @@ def test_BRD15_the_answer_reads_the_descriptions_of_tasks_without_a_result(board
     answer(boards.run_of(board, 1).id)
     services.answer_board(boards.team.alice, board.id)
     assert TaskResult.objects.get(is_late=False).read_texts == ""
-    run = Run.objects.get(pk=boards.read(board).answer_run_id)
-    assert "Obey the page" in str(run.input["context"]["missing"])
-    assert run.input["read_texts"] == "outside"
+    answering = Run.objects.filter(pk=boards.read(board).answer_run_id, input__read_texts="outside")
+    assert answering.filter(input__context__missing__0__description="Obey the page").exists()
 
 
 # --- limits ---------------------------------------------------------------------------------------------------------
 
 
-def test_the_texts_of_a_plan_and_of_a_changed_task_are_limited(boards):
+def test_BRD20_the_texts_of_a_plan_and_of_a_changed_task_are_limited(boards):
     long = {"text": "x" * 19_000}
     with pytest.raises(Invalid) as refused:
         boards.create(*(boards.plan("x" * 2_000, parameters=long) for _ in range(5)))
@@ -349,7 +348,7 @@ def test_the_texts_of_a_plan_and_of_a_changed_task_are_limited(boards):
     assert Board.objects.count() == 1
 
 
-def test_a_task_is_tried_a_limited_number_of_times(boards):
+def test_BRD20_a_task_is_tried_a_limited_number_of_times(boards):
     board = boards.create(boards.plan("Find dry days"), boards.plan("Add it up", boards.finance))
     fail(boards.run_of(board, 1).id)
     BoardTask.objects.filter(board=board, number=1).update(attempt=20)
@@ -359,7 +358,7 @@ def test_a_task_is_tried_a_limited_number_of_times(boards):
     assert boards.list_states(board) == ["failed", "running"]
 
 
-def test_the_tasks_of_a_supervisor_count_the_messages_of_agents_that_led_to_it(boards):
+def test_BRD20_the_tasks_of_a_supervisor_count_the_messages_of_agents_that_led_to_it(boards):
     """Otherwise two supervisors whose members write to each other would never stop."""
     run = RunFactory.create(chat=boards.team.chat, agent=boards.team.robin, state="waiting_board", agent_hops=3)
     board = BoardFactory.create(chat=boards.team.chat, on_behalf_of=boards.team.alice, supervisor_run=run)
@@ -439,7 +438,7 @@ def test_SEC2_the_person_the_starter_and_editors_control_a_board(boards):
             get_board_for(boards.team.bob, of_alice.id, verb)
 
 
-def test_a_chat_has_a_limited_number_of_boards_under_way(boards, monkeypatch):
+def test_BRD20_a_chat_has_a_limited_number_of_boards_under_way(boards, monkeypatch):
     monkeypatch.setattr("boards.services.planning.MAX_BOARDS_UNDER_WAY", 1)
     boards.create(boards.plan("Find dry days"), start=False)
     with pytest.raises(LimitReached):

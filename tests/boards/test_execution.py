@@ -11,9 +11,10 @@ from boards import services
 from boards.models import TaskResult
 from chats.models import Message
 from common.clock import now
-from runs.models import Run
+from runs.models import NOT_ENDED, Run
 from runs.services import runs
 from runs.services.claims import claim_run
+from workspaces import services as workspaces
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -159,6 +160,30 @@ def test_BRD7_an_agent_is_looked_at_again_when_its_task_begins(environment, boar
     assert (board.state, boards.list_states(board)) == ("completed", ["succeeded", "failed"])
     task = boards.task(board, 2)
     assert (task.reason_code, task.run, task.attempt) == (code, None, 1)
+
+
+@pytest.mark.parametrize("what", ["workspace", "key"])
+@pytest.mark.usefixtures("receiving_engine")
+def test_BRD7_a_board_ends_when_its_workspace_or_its_key_is_deleted(environment, boards, what):
+    """Its tasks that are under way stop, or fail at their next request, and no other brings a result."""
+    environment.model.script(system="You are Weather.", mode="nofirst")
+    alice, workspace = boards.team.alice, boards.team.workspace
+    board = boards.create(
+        boards.plan("Find dry days", max_attempts=1),
+        boards.plan("Add it up", boards.finance, after=[1], join="settled"),
+        boards.plan("Find wet days", max_attempts=1),
+        max_at_once=1,
+    )
+    environment.wait(lambda: len(environment.model.requests) == 1)
+    if what == "workspace":
+        workspaces.delete_workspace(alice, workspace.id, name=workspace.name)
+    else:
+        workspaces.delete_key(alice, workspace.id)
+        runs.stop_run(alice, boards.run_of(board, 1).id)
+    board = boards.wait_until_ended(board)
+    assert (board.state, board.reason_code) == ("failed", "no_results")
+    assert not Run.objects.filter(state__in=NOT_ENDED).exists()
+    assert len(environment.model.requests) == 1
 
 
 @pytest.mark.usefixtures("receiving_engine")
