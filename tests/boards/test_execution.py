@@ -162,12 +162,11 @@ def test_BRD7_an_agent_is_looked_at_again_when_its_task_begins(environment, boar
     assert (task.reason_code, task.run, task.attempt) == (code, None, 1)
 
 
-@pytest.mark.parametrize("what", ["workspace", "key"])
 @pytest.mark.usefixtures("receiving_engine")
-def test_BRD7_a_board_ends_when_its_workspace_or_its_key_is_deleted(environment, boards, what):
-    """Its tasks that are under way stop, or fail at their next request, and no other brings a result."""
+def test_BRD7_a_board_ends_when_its_workspace_is_deleted(environment, boards):
+    """What is under way stops, and the server of the model is asked no more."""
     environment.model.script(system="You are Weather.", mode="nofirst")
-    alice, workspace = boards.team.alice, boards.team.workspace
+    workspace = boards.team.workspace
     board = boards.create(
         boards.plan("Find dry days", max_attempts=1),
         boards.plan("Add it up", boards.finance, after=[1], join="settled"),
@@ -175,11 +174,7 @@ def test_BRD7_a_board_ends_when_its_workspace_or_its_key_is_deleted(environment,
         max_at_once=1,
     )
     environment.wait(lambda: len(environment.model.requests) == 1)
-    if what == "workspace":
-        workspaces.delete_workspace(alice, workspace.id, name=workspace.name)
-    else:
-        workspaces.delete_key(alice, workspace.id)
-        runs.stop_run(alice, boards.run_of(board, 1).id)
+    workspaces.delete_workspace(boards.team.alice, workspace.id, name=workspace.name)
     board = boards.wait_until_ended(board)
     assert (board.state, board.reason_code) == ("failed", "no_results")
     assert not Run.objects.filter(state__in=NOT_ENDED).exists()
