@@ -46,8 +46,8 @@ class Board(Identified, VersionedRow):
     call `call_id`, and waits for the board. `aggregator`: the agent that puts the answer together in `answer_run`; with a
     supervisor, it is that agent in that run. `message_id`: the message at which it is shown, if it has no supervisor. `epoch`
     rises when all that is under way ends being of use: what an earlier epoch has started is late. `limit_micro`: what it may
-    cost. `answers_ended`: how many answers a budget has ended; when it is resumed, `answer_run` is another run then, also if it
-    has a supervisor.
+    cost. `read_texts`: whose texts its `user_input` may contain, besides those of the person for whom it works. `answers_ended`:
+    how many answers a budget has ended; when it is resumed, `answer_run` is another run then, also if it has a supervisor.
     """
 
     workspace = models.ForeignKey(
@@ -61,6 +61,7 @@ class Board(Identified, VersionedRow):
     reason_code = models.CharField(_("reason code"), max_length=16, choices=BoardReason.choices, blank=True, default="")
     error = models.CharField(_("error"), max_length=600, blank=True, default="")
     user_input = models.TextField(_("user input"))
+    read_texts = models.CharField(_("read texts"), max_length=8, choices=READ_TEXTS, blank=True, default="")
     reasoning = models.TextField(_("reasoning"), blank=True, default="")
     requires_aggregation = models.BooleanField(_("requires aggregation"), default=False)
     task_count = models.PositiveSmallIntegerField(_("tasks"), default=0)

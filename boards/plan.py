@@ -22,6 +22,9 @@ MAX_PARAMETER_CHARACTERS = 20_000
 MAX_SCHEMA_CHARACTERS = 20_000
 """Characters of the JSON schema of a task's result."""
 MAX_SCHEMA_DEPTH = 20
+MAX_PLAN_CHARACTERS = 100_000
+"""Characters of the descriptions, parameters and schemas of a plan together. Whoever opens its chat reads them until the board has
+ended."""
 MAX_ATTEMPTS = 5
 MAX_FILES = 20
 
@@ -43,19 +46,22 @@ class PlannedTask(BaseModel):
     output_schema: dict[str, Any] | None = None
 
 
+def count_characters(value: dict[str, Any]) -> int:
+    """Return the number of characters of the JSON of a task's parameters or schema."""
+    return len(json.dumps(value, ensure_ascii=False))
+
+
 def find_problems(tasks: Sequence[PlannedTask], *, max_tasks: int = MAX_TASKS) -> list[str]:
     """Return what is wrong with the order and the size of a plan, for the model or the person who has written it."""
-    if not tasks:
-        return ["A plan has at least one task."]
-    if len(tasks) > max_tasks:
-        return [f"A plan has at most {max_tasks} tasks, not {len(tasks)}."]
+    if problem := _find_size_problem(tasks, max_tasks):
+        return [problem]
     problems: list[str] = []
     for number, task in enumerate(tasks, 1):
         if unknown := sorted(after for after in set(task.after) if after > len(tasks)):
             problems.append(f"Task {number} follows task {unknown[0]}, which is not in the plan.")
         if number in task.after:
             problems.append(f"Task {number} follows itself.")
-        if len(json.dumps(task.parameters, ensure_ascii=False)) > MAX_PARAMETER_CHARACTERS:
+        if count_characters(task.parameters) > MAX_PARAMETER_CHARACTERS:
             problems.append(f"The parameters of task {number} have more than {MAX_PARAMETER_CHARACTERS:,} characters.")
         if task.output_schema is not None and (problem := _find_schema_problem(task.output_schema)):
             problems.append(f"The output schema of task {number} {problem}.")
@@ -83,7 +89,7 @@ def _find_schema_problem(schema: dict[str, Any]) -> str:
             break
     else:
         return f"is nested more than {MAX_SCHEMA_DEPTH} levels deep"
-    if len(json.dumps(schema, ensure_ascii=False)) > MAX_SCHEMA_CHARACTERS:
+    if count_characters(schema) > MAX_SCHEMA_CHARACTERS:
         return f"has more than {MAX_SCHEMA_CHARACTERS:,} characters"
     try:
         Draft202012Validator.check_schema(schema)
@@ -96,3 +102,15 @@ def _find_schema_problem(schema: dict[str, Any]) -> str:
 def _list_children(value: Any) -> list[Any]:
     children = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return [child for child in children if isinstance(child, (dict, list))]
+
+
+def _find_size_problem(tasks: Sequence[PlannedTask], max_tasks: int) -> str:
+    """Return why a plan is too small or too large; empty if it is neither."""
+    if not tasks:
+        return "A plan has at least one task."
+    if len(tasks) > max_tasks:
+        return f"A plan has at most {max_tasks} tasks, not {len(tasks)}."
+    texts = [task.parameters for task in tasks] + [task.output_schema for task in tasks if task.output_schema]
+    if sum(len(task.description) for task in tasks) + sum(map(count_characters, texts)) > MAX_PLAN_CHARACTERS:
+        return f"The descriptions, parameters and schemas of a plan have at most {MAX_PLAN_CHARACTERS:,} characters."
+    return ""

@@ -6,7 +6,7 @@ from uuid import UUID
 from django.db.models import Prefetch, QuerySet
 
 from boards.models import Board, BoardTask, TaskEdge, TaskResult
-from events.rows import BoardDetailRow, BoardSettingsRow
+from events.rows import BoardDetailRow, BoardSettingsRow, TextsOfOthers
 from workspaces.models import Workspace
 
 
@@ -35,6 +35,13 @@ def list_results(board: Board) -> QuerySet[TaskResult]:
     """Return the results of a board, in the order of the numbers of their tasks and of their attempts."""
     results = TaskResult.objects.filter(task__board=board).select_related("task")
     return results.order_by("task__number", "attempt", "pk")
+
+
+def find_answers_from_outside(chat_id: UUID) -> list[UUID]:
+    """Return the id of a result from outside that the answer of a board in the chat was put together from; empty if there is none.
+    The agent that wrote it need not be in the chat, and may have called no tool. A listener of `find_answers_from_outside`."""
+    results = TaskResult.objects.filter(task__board__chat=chat_id, task__board__requires_aggregation=True)
+    return list(results.filter(read_texts=TextsOfOthers.OUTSIDE).values_list("pk", flat=True)[:1])
 
 
 def list_rows_to_purge(workspace: Workspace) -> list[QuerySet[Any]]:

@@ -25,6 +25,9 @@ message_posted: CollectingHook[[Chat, Message], VersionedRow] = CollectingHook("
 rows_inserted: Hook[[UUID, Sequence[VersionedRow]]] = Hook("rows_inserted")
 # Called when an actor has added others to a chat, or created it with them.
 participants_added: Hook[[Chat, Sequence[Actor], Actor]] = Hook("participants_added")
+# Called for a chat without a file or a result of a tool that has texts from outside. Listeners return the ids of their rows that
+# brought such texts into an answer in the chat; one is enough.
+find_answers_from_outside: CollectingHook[[UUID], UUID] = CollectingHook("find_answers_from_outside")
 # Called after read cursors have moved forward, but not for those that runs move.
 chats_read: Hook[[Sequence[ReadCursor]]] = Hook("chats_read")
 # Called when an actor leaves a chat, before that is written, with the chat, the actor, and the actor who removed them. Listeners

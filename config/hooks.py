@@ -55,6 +55,7 @@ LISTENERS: dict[str, list[str]] = {
         "notifications.services.listeners.notify_added_people",
         "webhooks.services.listeners.store_wakes_of_added_agents",
     ],
+    "chats.hooks.find_answers_from_outside": ["boards.selectors.find_answers_from_outside"],
     "chats.hooks.chats_read": ["notifications.services.reading.mark_read_in_chats"],
     "agents.hooks.draft_applying": ["usage.services.listeners.check_price_is_known"],
     "agents.hooks.draft_saving": ["suggestions.services.listeners.check_unused_suggestions"],

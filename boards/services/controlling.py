@@ -6,17 +6,20 @@ from uuid import UUID
 from django.db import transaction
 
 from actors.models import Actor
+from approvals.selectors import find_highest
 from boards.models import Board, BoardTask
 from boards.permissions import BoardVerb, get_board_for
-from boards.plan import MAX_DESCRIPTION
+from boards.plan import MAX_DESCRIPTION, MAX_PARAMETER_CHARACTERS, count_characters
 from boards.services import engine
-from boards.services.loaded_board import LoadedBoard
-from common.errors import Code, Conflict, Invalid, NotFound
+from boards.services.loaded_board import LoadedBoard, read_texts_of
+from common.errors import Code, Conflict, Invalid, NotFound, TooLarge
 from common.text import remove_invisible, to_storable, to_storable_json
 from events import audit
 from events.rows import BoardPause, BoardState, BoardTaskState, TextsOfOthers
 
 UNPAUSED = {"pause_reason": "", "paused_at": None, "paused_by": None}
+MAX_TRIES = 20
+"""Attempts at one task of a board, also those that people ask for: each result is a part of the row of the task."""
 
 
 @transaction.atomic
@@ -97,15 +100,17 @@ def retry_task(
     """Try a failed task of a board again while the board works on others, with another description or other parameters if they
     are given.
 
-    Raises `NotFound`, `Forbidden`, and `Conflict` if the board has ended (`board_ended`), the task has not failed, or the
-    tasks that follow it were decided by its failure: then the board is repeated from this task (`fork_board`).
+    Raises `NotFound`, `Forbidden`, `Invalid`, `TooLarge`, and `Conflict` if the board has ended (`board_ended`), the task has
+    not failed, was tried `MAX_TRIES` times, or the tasks that follow it were decided by its failure: then the board is repeated
+    from this task (`fork_board`).
     """
     loaded = _lock(actor, board_id, BoardVerb.CONTROL)
     task = loaded.tasks.get(number)
     if task is None:
         raise NotFound("This board has no such task.")
     is_undecided = all(not target.has_ended and target.attempt == 0 for target in loaded.list_targets(task))
-    if task.state != BoardTaskState.FAILED or loaded.board.state != BoardState.EXECUTING or not is_undecided:
+    can_be_tried = task.state == BoardTaskState.FAILED and task.attempt < MAX_TRIES
+    if not can_be_tried or loaded.board.state != BoardState.EXECUTING or not is_undecided:
         raise Conflict(
             "Only a task that has failed is tried again, while nothing follows from its failure yet.",
             code=Code.INVALID,
@@ -116,14 +121,23 @@ def retry_task(
         state=BoardTaskState.READY,
         ended_at=None,
         reason_code="",
-        **build_changed_text(task, description, parameters),
+        **build_changed_text(task, description, parameters, by=actor, person_id=loaded.board.on_behalf_of_id),
     )
     engine.advance(loaded)
     return _save(loaded, actor, "board.task_retried")
 
 
-def build_changed_text(task: BoardTask, description: str | None, parameters: dict[str, Any] | None) -> dict[str, Any]:
-    """Return the fields of a task with another text. The text of the person who changes it is nobody else's. Raises `Invalid`."""
+def build_changed_text(
+    task: BoardTask,
+    description: str | None,
+    parameters: dict[str, Any] | None,
+    *,
+    by: Actor,
+    person_id: UUID | None,
+) -> dict[str, Any]:
+    """Return the fields of a task with another text. What stays as it was is still of whoever has written it. The text of the
+    person whom the board works for (`person_id`) is nobody else's; that of anybody else is of others. Raises `Invalid`,
+    `TooLarge`."""
     fields: dict[str, Any] = {}
     if description is not None:
         text = remove_invisible(to_storable(description)).strip()[:MAX_DESCRIPTION]
@@ -132,12 +146,19 @@ def build_changed_text(task: BoardTask, description: str | None, parameters: dic
         if text != task.description:
             fields |= {"description": text, "replaced_description": task.description}
     if parameters is not None:
-        fields["parameters"] = to_storable_json(parameters)
-    has_own_parameters = parameters is not None or not task.parameters
+        changed = to_storable_json(parameters)
+        if count_characters(changed) > MAX_PARAMETER_CHARACTERS:
+            raise TooLarge(f"The parameters have at most {MAX_PARAMETER_CHARACTERS:,} characters.")
+        if changed != task.parameters:
+            fields["parameters"] = changed
+    if not fields:
+        return fields
+    has_own_parameters = "parameters" in fields or not task.parameters
     # The schema of a plan by a model has texts, too.
-    if description is not None and has_own_parameters and task.output_schema is None:
-        fields["read_texts"] = TextsOfOthers.NONE.value
-    return fields
+    is_own = "description" in fields and has_own_parameters and task.output_schema is None
+    kept = TextsOfOthers.NONE if is_own else read_texts_of(task)
+    added = TextsOfOthers.NONE if by.id == person_id else TextsOfOthers.OTHERS
+    return fields | {"read_texts": find_highest([kept, added]).value}
 
 
 def _lock(actor: Actor, board_id: UUID, verb: BoardVerb) -> LoadedBoard:

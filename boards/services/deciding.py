@@ -21,7 +21,7 @@ def decide_equal_calls(
     actor: Actor, board_id: UUID, approval_id: UUID, *, decision: EqualCallsDecision, note: str = ""
 ) -> list[Approval]:
     """Decide about a call of a board's task and, in the same way, about the calls of the same tool with the same arguments and
-    target that wait in other tasks of the board. Return them, the oldest first.
+    target that wait in other tasks of the board, if their runs have read texts of the same class. Return them, the oldest first.
 
     The person whom the board works for and editors who may read the chat may do so. Raises `NotFound`, and what
     `decide_approval` raises: then none is decided.
@@ -35,7 +35,8 @@ def decide_equal_calls(
     equal = [
         approval
         for approval in waiting
-        if (approval.tool, approval.arguments) == (first.tool, first.arguments)
+        # Whose texts the run has read is a fact on which a person decides, too.
+        if (approval.tool, approval.arguments, approval.read_texts) == (first.tool, first.arguments, first.read_texts)
         and is_same_target(approval.get_target(), first.get_target())
     ]
     return [decide_approval(actor, approval.pk, decision, note=note) for approval in equal]

@@ -262,6 +262,8 @@ def _start_task(loaded: LoadedBoard, task: BoardTask, person: Actor) -> None:
         output_schema=task.output_schema,
         subject_id=task.id,
         key=f"{BOARD_TASK.name}:{task.id}:{attempt}",
+        # Otherwise supervisors whose members write to each other would never stop.
+        agent_hops=0 if board.supervisor_run is None else board.supervisor_run.agent_hops,
         is_dispatched=False,
     )
     loaded.new_rows.append(run)
@@ -472,6 +474,9 @@ def _start_answer(loaded: LoadedBoard) -> None:
     loaded.load_results(loaded.tasks.values())
     text, context = build_answer_input(board, list(loaded.tasks.values()))
     results = [result for task in loaded.tasks.values() if (result := get_current_result(task))]
+    # The descriptions of tasks without a result are read too.
+    given = [board.read_texts, *(task.read_texts for task in loaded.tasks.values())]
+    read_texts = find_highest(map(TextsOfOthers, [*given, *(result.read_texts for result in results)]))
     person, agent = board.on_behalf_of, board.aggregator
     if person is None or agent is None or agent.id not in find_agents_for_tasks(board.workspace_id, [agent.id]):
         fail_board(loaded, BoardReason.ANSWER_FAILED, "The agent that was to answer, or the person for whom, is gone.")
@@ -485,7 +490,7 @@ def _start_answer(loaded: LoadedBoard) -> None:
         text=text,
         context=context,
         max_seconds=MAX_SECONDS,
-        read_texts=find_highest(TextsOfOthers(result.read_texts) for result in results),
+        read_texts=read_texts,
         subject_id=board.id,
         key=f"{BOARD_ANSWER.name}:{board.id}:{board.answers_ended + 1}",
     )

@@ -7,13 +7,14 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 
 from actors.models import Actor
+from approvals.selectors import find_highest
 from boards.models import Board, BoardTask, TaskEdge, TaskResult
 from boards.permissions import BoardVerb, get_board_for
 from boards.selectors import list_tasks
 from boards.services import engine
 from boards.services.controlling import build_changed_text
 from boards.services.estimates import estimate_tasks
-from boards.services.loaded_board import get_current_result
+from boards.services.loaded_board import get_current_result, read_texts_of
 from boards.services.planning import check_boards_under_way
 from chats import services as chats
 from chats.permissions import ChatVerb, get_chat_for
@@ -22,7 +23,7 @@ from common.errors import Code, Conflict, NotFound, build_duplicate_id_error
 from common.ids import new_id
 from common.writing import insert
 from events import audit
-from events.rows import BoardState, BoardTaskState, PlannedBy
+from events.rows import BoardState, BoardTaskState, PlannedBy, TextsOfOthers
 
 
 @transaction.atomic
@@ -39,8 +40,9 @@ def fork_board(
     which has started or waits for a person (`create_board`), and whether it is new: the same `id` again returns the first one.
 
     The task, those that follow it, and all that have brought no result are done again; the results of the others are reused.
-    It works for the actor. Raises `NotFound`, `Forbidden`, `Invalid`, `LimitReached`, and `Conflict` for a board that has not
-    ended or has no plan, and for an id that something else has (`id_taken`).
+    It works for the actor, so the texts of a board of another person are of others. Raises `NotFound`, `Forbidden`, `Invalid`,
+    `TooLarge`, `LimitReached`, and `Conflict` for a board that has not ended or has no plan, and for an id that something else has
+    (`id_taken`).
     """
     source = get_board_for(actor, board_id, BoardVerb.CONTROL, lock=True)
     chat = get_chat_for(actor, source.chat_id, ChatVerb.POST)
@@ -59,6 +61,7 @@ def fork_board(
         raise NotFound("This board has no such task.")
     check_boards_under_way(chat)
     again = _find_tasks_after(number, tasks.values())
+    added = TextsOfOthers.NONE if source.on_behalf_of_id == actor.id else TextsOfOthers.OTHERS
     board = Board(
         id=id,
         workspace_id=source.workspace_id,
@@ -66,6 +69,7 @@ def fork_board(
         planned_by=PlannedBy.FORK,
         state=BoardState.DECOMPOSED,
         user_input=source.user_input,
+        read_texts=find_highest([TextsOfOthers(source.read_texts), added]).value,
         reasoning=source.reasoning,
         requires_aggregation=source.requires_aggregation,
         task_count=source.task_count,
@@ -77,13 +81,16 @@ def fork_board(
         on_behalf_of=actor,
         started_by=actor,
     )
-    copies = {task.number: _copy_task(board, task, is_reused=task.number not in again) for task in tasks.values()}
-    for field, value in build_changed_text(copies[number], description, parameters).items():
+    copies = {
+        task.number: _copy_task(board, task, is_reused=task.number not in again, added=added) for task in tasks.values()
+    }
+    changed = build_changed_text(copies[number], description, parameters, by=actor, person_id=actor.id)
+    for field, value in changed.items():
         setattr(copies[number], field, value)
     done_again = [copy.agent_id for copy in copies.values() if copy.state == BoardTaskState.PENDING]
     board.estimate_micro = estimate_tasks(chat.workspace_id, done_again)
     results = [
-        _copy_result(copies[task.number], result)
+        _copy_result(copies[task.number], result, added=added)
         for task in tasks.values()
         if copies[task.number].state == BoardTaskState.SUCCEEDED and (result := get_current_result(task))
     ]
@@ -114,8 +121,9 @@ def _find_tasks_after(number: int, tasks: Iterable[BoardTask]) -> set[int]:
     return found
 
 
-def _copy_task(board: Board, task: BoardTask, *, is_reused: bool) -> BoardTask:
-    """Return the task of the new board. It has succeeded if the result of the first one is reused, and waits otherwise."""
+def _copy_task(board: Board, task: BoardTask, *, is_reused: bool, added: TextsOfOthers) -> BoardTask:
+    """Return the task of the new board. It has succeeded if the result of the first one is reused, and waits otherwise. `added`:
+    whose texts the first board had besides those that it says, for the person of the new one."""
     is_done = is_reused and task.state == BoardTaskState.SUCCEEDED and get_current_result(task) is not None
     copy = BoardTask(
         id=new_id(),
@@ -127,7 +135,7 @@ def _copy_task(board: Board, task: BoardTask, *, is_reused: bool) -> BoardTask:
         description=task.description,
         parameters=task.parameters,
         output_schema=task.output_schema,
-        read_texts=task.read_texts,
+        read_texts=find_highest([read_texts_of(task), added]).value,
         file_ids=task.file_ids,
         after=task.after,
         join=task.join,
@@ -141,8 +149,9 @@ def _copy_task(board: Board, task: BoardTask, *, is_reused: bool) -> BoardTask:
     return copy
 
 
-def _copy_result(task: BoardTask, result: TaskResult) -> TaskResult:
-    """Return the result of a reused task, which names the one that was brought first. It has cost nothing here."""
+def _copy_result(task: BoardTask, result: TaskResult, *, added: TextsOfOthers) -> TaskResult:
+    """Return the result of a reused task, which names the one that was brought first. It has cost nothing here. `added`: as for
+    `_copy_task`."""
     return TaskResult(
         task=task,
         attempt=1,
@@ -153,7 +162,7 @@ def _copy_result(task: BoardTask, result: TaskResult) -> TaskResult:
         message_id=result.message_id,
         execution_time=0.0,
         description=result.description,
-        read_texts=result.read_texts,
+        read_texts=find_highest([TextsOfOthers(result.read_texts), added]).value,
         run_id=result.run_id,
         reused_from_id=result.reused_from_id or result.pk,
     )

@@ -58,7 +58,8 @@ def create_board(
     if actor.is_agent:
         raise Forbidden("Only a person writes a plan by hand.")
     if stored := Board.objects.filter(pk=id).first():
-        if (stored.chat_id, stored.started_by_id, stored.planned_by) != (chat.id, actor.id, PlannedBy.PERSON):
+        # Another person may have started it since.
+        if (stored.chat_id, stored.on_behalf_of_id, stored.planned_by) != (chat.id, actor.id, PlannedBy.PERSON):
             raise build_duplicate_id_error("board")
         return stored, False
     if problems := find_problems(tasks):
@@ -171,6 +172,7 @@ PLAN_FIELDS = (
     "error",
     "reasoning",
     "requires_aggregation",
+    "read_texts",
     "task_count",
     "estimate_micro",
 )
@@ -203,6 +205,7 @@ def _add_plan(
 ) -> list[BoardTask]:
     """Set the plan of a board, insert the edges of its tasks, and return its new tasks."""
     board.state, board.task_count = BoardState.DECOMPOSED, len(tasks)
+    board.read_texts = read_texts.value
     board.reasoning = remove_invisible(to_storable(reasoning)).strip()
     board.requires_aggregation = requires_aggregation
     if not requires_aggregation and board.supervisor_run_id is None:

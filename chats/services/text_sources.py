@@ -22,6 +22,7 @@ from django.db.models import Q, QuerySet
 from yarl import URL
 
 from actors.models import Kind
+from chats.hooks import find_answers_from_outside
 from chats.models import ChatActor, Message
 from common.sql_constant import SqlConstant
 from events.payloads import TEXT_KINDS
@@ -64,7 +65,7 @@ def has_run_texts_from_outside(chat_id: UUID, run_id: UUID) -> bool:
 
 
 def _has_text_from_outside(chat_id: UUID) -> bool:
-    """Return whether the chat has a file with a text, or a result of a tool that is not trusted.
+    """Return whether the chat has a file with a text, a result of a tool that is not trusted, or an answer from such texts.
 
     Agents read the text of a short file without a call of a tool, and may repeat it in their answers, also when it is deleted."""
     results = _list_outside_results(chat_id)
@@ -73,7 +74,9 @@ def _has_text_from_outside(chat_id: UUID) -> bool:
         chat_id=chat_id, type=SqlConstant("FILE_MESSAGE"), metadata__isnull=True, run_id=None
     )
     files = files.filter(payload__kind__in=sorted(TEXT_KINDS))
-    return len(results.values("pk")[:1].union(files.values("pk")[:1], all=True)) > 0
+    if len(results.values("pk")[:1].union(files.values("pk")[:1], all=True)) > 0:
+        return True
+    return len(find_answers_from_outside.call(chat_id)) > 0
 
 
 def _list_outside_results(chat_id: UUID) -> QuerySet[Message]:

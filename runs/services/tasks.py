@@ -32,6 +32,7 @@ def start_task_run(
     output_schema: dict[str, Any] | None = None,
     subject_id: UUID | None = None,
     key: str = "",
+    agent_hops: int = 0,
     is_dispatched: bool = True,
 ) -> Run:
     """Return the new run of a task that no other run has given, which is dispatched on commit. The caller has locked the chat,
@@ -45,7 +46,8 @@ def start_task_run(
     `read_texts`: whose texts the task may contain, besides those of the person; null: that is not known. `output_schema`: the JSON
     schema of an object, which the answer has to follow. `subject_id`: what
     the task is a part of, which the run has as its `trigger_id` and its messages as the id of their call. `key`: the
-    concurrency key, which only one run has; by default one of its own."""
+    concurrency key, which only one run has; by default one of its own. `agent_hops`: messages of agents in a row that led to the
+    task."""
     task = TaskInput(
         text=text,
         author_id=str(author.id),
@@ -73,6 +75,7 @@ def start_task_run(
         on_behalf_of=actor,
         triggered_by=actor,
         payer_id=chat.workspace_id,
+        agent_hops=agent_hops,
     )
     if is_dispatched:
         dispatch_run(run)

@@ -350,7 +350,7 @@ FOREIGN = {
     ("try_public_agent", "workspace_id"): ("workspace_id", 404),
     ("move_agent", "parent_id"): ("agent_id", 404),
     ("create_board", "aggregator_id"): ("agent_id", 400),
-    # In `tasks`: here they are unknown fields (`tests/boards/test_plans.py`).
+    # In `tasks`: here they are unknown fields (`tests/boards/test_controls.py`).
     ("create_board", "agent_id"): ("agent_id", 400),
     ("create_board", "file_ids"): ("file_id", 400),
     ("estimate_board", "agent_ids"): ("agent_id", 200),

@@ -14,7 +14,7 @@ from boards.selectors import build_settings_row
 from boards.services.agents import find_agents_for_tasks
 from boards.services.estimates import estimate_tasks
 from chats import services as chats
-from common.errors import Code, Conflict, Forbidden, Invalid, LimitReached, NotFound
+from common.errors import Code, Conflict, Forbidden, Invalid, LimitReached, NotFound, TooLarge
 from common.ids import new_id
 from events.models import AuditRecord
 from events.rows import Policy
@@ -27,6 +27,8 @@ from tests.boards.fixtures import BoardEnvironment
 from tests.boards.test_board_property import MODEL
 from tests.chaos import IS_CHAOS, N
 from tests.factories.boards import BoardFactory, BoardTaskFactory, TaskResultFactory
+from tests.factories.files import FileFactory
+from tests.factories.runs import RunFactory
 from tests.people import make_team
 from tests.recorder import Recorder
 from tools.registry import build_agent_tool_name
@@ -45,6 +47,7 @@ def answer(run_id, text="Done.", owner="test:1:a"):
 
 def finish(claimed, text="Done."):
     run = claimed.row
+    claimed.has_outside_texts = False  # as `prepare` finds out
     step = StepId(run.steps_done + 1, run.get_message_id())
     Recorder(claimed, MODEL).record_answer(ModelAnswered(step, Answer(text, "", (), Usage(1, 2), "stop", "demo")))
 
@@ -276,16 +279,137 @@ def test_BRD14_a_board_is_run_again_from_a_task_and_reuses_the_other_results(boa
     assert TaskResult.objects.get(task__board=second, task__number=1).reused_from == reused.reused_from
 
 
+# --- whose texts a changed task has ---------------------------------------------------------------------------------
+
+
+CITY = {"city": "Kyoto"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, "outside"),
+        ({"description": "Find dry days"}, "outside"),
+        ({"description": " Find dry\u200b days ", "parameters": CITY}, "outside"),
+        ({"parameters": {"city": "Nara"}}, "outside"),
+        ({"description": "Find wet days"}, "outside"),
+        ({"description": "Find wet days", "parameters": CITY}, "outside"),
+        ({"description": "Find wet days", "parameters": {"city": "Nara"}}, ""),
+        ({"description": "Find wet days", "parameters": {}}, ""),
+    ],
+)
+def test_BRD15_only_what_a_person_has_changed_becomes_their_own(boards, changes, expected):
+    board = boards.create(boards.plan("Find dry days", parameters=CITY), boards.plan("Add it up", boards.finance))
+    board.tasks.update(read_texts="outside")
+    fail(boards.run_of(board, 1).id)
+    services.retry_task(boards.team.alice, board.id, 1, **changes)
+    services.stop_board(boards.team.alice, board.id)
+    Board.objects.filter(pk=board.id).update(state="failed")
+    assert boards.task(board, 1).read_texts == expected
+    assert boards.run_of(board, 1).input["read_texts"] == expected
+    board.tasks.update(description="Find dry days", parameters=CITY, read_texts="outside")
+    fork, _ = services.fork_board(boards.team.alice, board.id, id=new_id(), number=1, **changes)
+    assert [boards.task(fork, number).read_texts for number in (1, 2)] == [expected, "outside"]
+
+
+def test_BRD15_FAIR8_the_texts_of_another_person_are_of_others(boards):
+    """An editor runs the board of a suggester again. It works for the editor, but the texts stay those of the suggester."""
+    alice, bob = boards.team.alice, boards.team.bob
+    board = boards.create(boards.plan("Find dry days"), boards.plan("Add it up", boards.finance), by=bob)
+    answer(boards.run_of(board, 1).id)
+    fail(boards.run_of(board, 2).id)
+    services.stop_board(bob, board.id)
+    again, _ = services.fork_board(alice, board.id, id=new_id(), number=2)
+    assert (again.on_behalf_of, again.read_texts) == (alice, "others")
+    assert [task.read_texts for task in again.tasks.all()] == ["others", "others"]
+    assert TaskResult.objects.get(task__board=again, success=True).read_texts == "others"
+    assert boards.run_of(again, 2).input["read_texts"] == "others"
+    services.stop_board(alice, again.id)
+    own, _ = services.fork_board(alice, again.id, id=new_id(), number=2, description="Add up my trip")
+    assert (own.read_texts, boards.task(own, 2).read_texts) == ("others", "")
+    own.tasks.update(read_texts="")
+    Board.objects.filter(pk=own.id).update(requires_aggregation=True)
+    answer(boards.run_of(own, 2).id)
+    answering = Run.objects.filter(pk=boards.read(own).answer_run_id, input__read_texts="others")
+    assert answering.exists(), "it reads what Bob has asked for"
+    of_bob, _ = services.fork_board(bob, board.id, id=new_id(), number=2)
+    assert (of_bob.read_texts, boards.task(of_bob, 2).read_texts) == ("", "")
+
+
+def test_BRD15_FAIR8_the_text_of_an_editor_is_of_others_in_the_board_of_a_suggester(boards):
+    board = boards.create(boards.plan("Find dry days"), boards.plan("Add it up", boards.finance), by=boards.team.bob)
+    fail(boards.run_of(board, 1).id)
+    services.retry_task(boards.team.alice, board.id, 1, description="Find wet days")
+    run = boards.run_of(board, 1)
+    assert (run.on_behalf_of, run.input["text"], run.input["read_texts"]) == (
+        boards.team.bob,
+        "Find wet days",
+        "others",
+    )
+
+
+def test_BRD15_the_answer_reads_the_descriptions_of_tasks_without_a_result(boards):
+    board = boards.create(boards.plan("Find dry days"), boards.plan("Obey the page", boards.finance))
+    board.tasks.filter(number=2).update(read_texts="outside")
+    answer(boards.run_of(board, 1).id)
+    services.answer_board(boards.team.alice, board.id)
+    assert TaskResult.objects.get(is_late=False).read_texts == ""
+    answering = Run.objects.filter(pk=boards.read(board).answer_run_id, input__read_texts="outside")
+    assert answering.filter(input__context__missing__0__description="Obey the page").exists()
+
+
+# --- limits ---------------------------------------------------------------------------------------------------------
+
+
+def test_BRD20_the_texts_of_a_plan_and_of_a_changed_task_are_limited(boards):
+    long = {"text": "x" * 19_000}
+    with pytest.raises(Invalid) as refused:
+        boards.create(*(boards.plan("x" * 2_000, parameters=long) for _ in range(5)))
+    assert refused.value.hints == ["The descriptions, parameters and schemas of a plan have at most 100,000 characters."]
+    assert not Board.objects.exists()
+    board = boards.create(boards.plan("Find dry days"), boards.plan("Add it up", boards.finance))
+    fail(boards.run_of(board, 1).id)
+    too_long = {"text": "x" * 20_000}
+    with pytest.raises(TooLarge):
+        services.retry_task(boards.team.alice, board.id, 1, parameters=too_long)
+    assert boards.list_states(board) == ["failed", "running"]
+    services.stop_board(boards.team.alice, board.id)
+    with pytest.raises(TooLarge):
+        services.fork_board(boards.team.alice, board.id, id=new_id(), number=1, parameters=too_long)
+    assert Board.objects.count() == 1
+
+
+def test_BRD20_a_task_is_tried_a_limited_number_of_times(boards):
+    board = boards.create(boards.plan("Find dry days"), boards.plan("Add it up", boards.finance))
+    fail(boards.run_of(board, 1).id)
+    BoardTask.objects.filter(board=board, number=1).update(attempt=20)
+    with pytest.raises(Conflict) as refused:
+        services.retry_task(boards.team.alice, board.id, 1)
+    assert refused.value.hints == ["Run the board again from this task."]
+    assert boards.list_states(board) == ["failed", "running"]
+
+
+def test_BRD20_the_tasks_of_a_supervisor_count_the_messages_of_agents_that_led_to_it(boards):
+    """Otherwise two supervisors whose members write to each other would never stop."""
+    run = RunFactory.create(chat=boards.team.chat, agent=boards.team.robin, state="waiting_board", agent_hops=3)
+    board = BoardFactory.create(chat=boards.team.chat, on_behalf_of=boards.team.alice, supervisor_run=run)
+    BoardTaskFactory.create(board=board, agent=boards.weather)
+    services.start_board(boards.team.alice, board.id)
+    assert boards.run_of(board, 1).agent_hops == 3
+
+
 # --- making them ----------------------------------------------------------------------------------------------------
 
 
 def test_a_board_that_is_created_twice_is_there_once(boards):
-    id = new_id()
-    board = boards.create(boards.plan("Find dry days"), id=id, start=False)
-    assert boards.create(boards.plan("Find dry days"), id=id, start=False) == board
+    id, bob = new_id(), boards.team.bob
+    board = boards.create(boards.plan("Find dry days"), id=id, start=False, by=bob)
+    assert boards.create(boards.plan("Find dry days"), id=id, start=False, by=bob) == board
+    services.start_board(boards.team.alice, board.id)
+    assert boards.create(boards.plan("Find dry days"), id=id, start=False, by=bob) == board, "also when it was started"
     assert Board.objects.count() == 1
     with pytest.raises(Conflict) as refused:
-        boards.create(boards.plan("x"), id=id, by=boards.team.bob)
+        boards.create(boards.plan("x"), id=id)
     assert refused.value.code == Code.ID_TAKEN
 
 
@@ -311,7 +435,9 @@ def test_SEC3_agents_and_boards_of_another_team_are_not_used(boards):
         boards.create(boards.plan("Find dry days", others.robin))
     with pytest.raises(Invalid):
         boards.create(boards.plan("Find dry days"), boards.plan("x"), aggregator_id=others.robin.id)
-    board = boards.create(boards.plan("Find dry days"), start=False)
+    file = FileFactory.create(chat=others.chat, uploaded_by=others.alice)
+    board = boards.create(boards.plan("Find dry days", file_ids=[file.id]))
+    assert boards.run_of(board, 1).input["file_ids"] == [], "only files of the chat go along"
     for verb in BoardVerb:
         with pytest.raises(NotFound):
             get_board_for(others.alice, board.id, verb)
@@ -343,7 +469,7 @@ def test_SEC2_the_person_the_starter_and_editors_control_a_board(boards):
             get_board_for(boards.team.bob, of_alice.id, verb)
 
 
-def test_a_chat_has_a_limited_number_of_boards_under_way(boards, monkeypatch):
+def test_BRD20_a_chat_has_a_limited_number_of_boards_under_way(boards, monkeypatch):
     monkeypatch.setattr("boards.services.planning.MAX_BOARDS_UNDER_WAY", 1)
     boards.create(boards.plan("Find dry days"), start=False)
     with pytest.raises(LimitReached):
@@ -374,6 +500,57 @@ def test_an_estimate_needs_three_results_of_each_agent_in_this_workspace(boards)
 
 
 # --- at the same time -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("action", ["start", "stop", "resume", "retry", "fork", "answer", "create"])
+def test_BRD3_the_same_request_six_times_at_once_has_one_effect(boards, action):
+    alice, id = boards.team.alice, new_id()
+    board = boards.create(
+        boards.plan("Find dry days", max_attempts=1), boards.plan("Add it up", boards.finance), start=action != "start"
+    )
+    if action in ("retry", "fork"):
+        fail(boards.run_of(board, 1).id)
+    if action == "resume":
+        services.pause_board(alice, board.id)
+    if action == "fork":
+        services.stop_board(alice, board.id)
+
+    def create():
+        tasks = [boards.plan("Find dry days")]
+        return services.create_board(alice, boards.team.chat.id, id=id, user_input="Kyoto", tasks=tasks)[0]
+
+    requests = {
+        "start": lambda: services.start_board(alice, board.id),
+        "stop": lambda: services.stop_board(alice, board.id),
+        "resume": lambda: services.resume_board(alice, board.id),
+        "retry": lambda: services.retry_task(alice, board.id, 1),
+        "fork": lambda: services.fork_board(alice, board.id, id=id, number=1)[0],
+        "answer": lambda: services.answer_board(alice, board.id),
+        "create": create,
+    }
+
+    def send(_):
+        try:
+            return requests[action]().id
+        except Conflict:
+            return None
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(6) as threads:
+        answers = list(threads.map(send, range(6)))
+    expected = {
+        "start": ({board.id}, 6, 2, ["TASKS_STARTED"]),
+        "stop": ({board.id}, 1, 2, ["TASKS_STARTED", "TASKS_STOPPED"]),
+        "resume": ({board.id}, 6, 2, ["TASKS_STARTED", "TASKS_PAUSED", "TASKS_RESUMED"]),
+        "retry": ({board.id}, 1, 3, ["TASKS_STARTED"]),
+        "fork": ({id}, 6, 4, ["TASKS_STARTED", "TASKS_STOPPED", "TASKS_STARTED"]),
+        "answer": ({board.id}, 1, 2, ["TASKS_STARTED", "TASKS_ENDED"]),
+        "create": ({id}, 6, 3, ["TASKS_STARTED"] * 2),
+    }
+    done = [answer for answer in answers if answer is not None]
+    types = [message.type for message in boards.list_messages() if message.type.startswith("TASKS_")]
+    assert (set(done), len(done), Run.objects.filter(kind="board_task").count(), types) == expected[action]
 
 
 @pytest.mark.parametrize("round", range(15 * N if IS_CHAOS else 1))

@@ -12,10 +12,11 @@ from boards.models import TaskResult
 from chats.models import Message
 from common.clock import now
 from files.models import File
-from runs.models import Run
+from runs.models import NOT_ENDED, Run
 from runs.services import runs
 from runs.services.claims import claim_run
 from tests.people import make_agent
+from workspaces import services as workspaces
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -161,6 +162,25 @@ def test_BRD7_an_agent_is_looked_at_again_when_its_task_begins(environment, boar
     assert (board.state, boards.list_states(board)) == ("completed", ["succeeded", "failed"])
     task = boards.task(board, 2)
     assert (task.reason_code, task.run, task.attempt) == (code, None, 1)
+
+
+@pytest.mark.usefixtures("receiving_engine")
+def test_BRD7_a_board_ends_when_its_workspace_is_deleted(environment, boards):
+    """What is under way stops, and the server of the model is asked no more."""
+    environment.model.script(system="You are Weather.", mode="nofirst")
+    workspace = boards.team.workspace
+    board = boards.create(
+        boards.plan("Find dry days", max_attempts=1),
+        boards.plan("Add it up", boards.finance, after=[1], join="settled"),
+        boards.plan("Find wet days", max_attempts=1),
+        max_at_once=1,
+    )
+    environment.wait(lambda: len(environment.model.requests) == 1)
+    workspaces.delete_workspace(boards.team.alice, workspace.id, name=workspace.name)
+    board = boards.wait_until_ended(board)
+    assert (board.state, board.reason_code) == ("failed", "no_results")
+    assert not Run.objects.filter(state__in=NOT_ENDED).exists()
+    assert len(environment.model.requests) == 1
 
 
 @pytest.mark.usefixtures("receiving_engine")

@@ -10,6 +10,7 @@ from boards import services
 from boards.models import TaskResult
 from chats import services as chats
 from chats.models import Message
+from chats.services.text_sources import classify_texts_of_others
 from common.clock import now
 from common.errors import Forbidden, NotFound
 from common.ids import new_id
@@ -17,6 +18,7 @@ from events.payloads import ToolResponsePayload, dump_payload
 from events.rows import Policy
 from runs.models import Run
 from tests.boards.fixtures import PlanTasks
+from tests.factories.boards import BoardFactory, BoardTaskFactory, TaskResultFactory
 from tests.people import make_agent
 from tools.interface import Tool, ToolArgs, ToolContext
 from tools.registry import registry
@@ -166,6 +168,40 @@ def test_BRD15_a_plan_of_a_model_in_a_chat_with_others_is_of_others(
     assert (board.state, TaskResult.objects.get().read_texts) == ("completed", "others")
 
 
+def test_BRD15_FAIR8_an_editor_who_runs_the_board_of_a_suggester_again_is_asked(environment, boards, writer):
+    script_writer(environment)
+    environment.engine, engine = None, environment.engine
+    board = boards.create(boards.plan("Write it down, and do not ask", writer), by=boards.team.bob)
+    services.stop_board(boards.team.bob, board.id)
+    environment.engine = engine
+    fork, _ = services.fork_board(boards.team.alice, board.id, id=new_id(), number=1)
+    environment.submit_queued_runs()
+    [approval] = environment.wait_until_waiting()
+    assert (approval.person, approval.reason) == (boards.team.alice, "others")
+    environment.decide(approval, "refused")
+    assert boards.wait_until_ended(fork).state == "completed"
+    assert list_written() == ["rejected"]
+
+
+@pytest.mark.parametrize(
+    ("read_texts", "requires_aggregation", "expected"),
+    [("", True, None), ("others", True, None), ("outside", False, None), ("outside", True, "outside")],
+)
+def test_BRD15_FAIR8_an_answer_from_outside_makes_the_texts_of_its_chat_from_outside(
+    environment, boards, read_texts, requires_aggregation, expected
+):
+    """Who has done the task is not in the chat, so only the board says where the texts of its answer are from."""
+    environment.delete_bob_from_chat()
+    chat, alice = boards.team.chat, boards.team.alice
+    board = BoardFactory.create(chat=chat, on_behalf_of=alice, ended=True, requires_aggregation=requires_aggregation)
+    task = BoardTaskFactory.create(board=board, agent=boards.weather)
+    TaskResultFactory.create(task=task, read_texts=read_texts)
+    found = classify_texts_of_others(
+        chat.id, agent_id=boards.team.robin.id, workspace_id=chat.workspace_id, person_id=alice.id
+    )
+    assert found == expected
+
+
 def test_equal_calls_of_one_board_are_decided_together(environment, boards, writer):
     with transaction.atomic():
         set_policy(boards.team.alice, boards.team.workspace.id, "write_line", policy=Policy.ASK)
@@ -177,6 +213,12 @@ def test_equal_calls_of_one_board_are_decided_together(environment, boards, writ
     with pytest.raises(Forbidden):
         services.decide_equal_calls(boards.team.bob, board.id, first.id, decision="approved")
     assert not Approval.objects.exclude(decision=None).exists()
+    Approval.objects.filter(pk=second.pk).update(read_texts="outside")
+    with transaction.atomic():
+        decided = services.decide_equal_calls(boards.team.alice, board.id, first.id, decision="approved")
+        assert [approval.pk for approval in decided] == [first.pk], "the facts of the other call are not the same"
+        transaction.set_rollback(True)
+    Approval.objects.filter(pk=second.pk).update(read_texts="")
     decided = services.decide_equal_calls(boards.team.alice, board.id, first.id, decision="approved")
     assert [approval.pk for approval in decided] == [first.pk, second.pk]
     environment.submit_queued_runs()

@@ -290,7 +290,7 @@ def test_FAIR8_a_person_is_asked_in_a_chat_with_an_agent_of_another_workspace(en
     assert not Draft.objects.exists()
 
 
-def test_FAIR8_whose_texts_were_read_is_found_by_two_statements_that_read_no_texts(environment_with_tool):
+def test_FAIR8_whose_texts_were_read_is_found_by_three_statements_that_read_no_texts(environment_with_tool):
     team = environment_with_tool.team
     environment_with_tool.post("good morning")
     environment_with_tool.wait_until_idle()
@@ -304,7 +304,7 @@ def test_FAIR8_whose_texts_were_read_is_found_by_two_statements_that_read_no_tex
         for number in range(10):
             environment_with_tool.post(f"{number}", by=team.bob, wake="nobody")
     assert found == "others"
-    assert counts == [([1, 0], 0)] * 2
+    assert counts == [([1, 0, 0], 0)] * 2
 
 
 def test_FAIR8_the_result_of_current_time_is_trusted(environment_with_tool):
