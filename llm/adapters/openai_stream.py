@@ -8,8 +8,9 @@ from pydantic_core import from_json
 
 from common.secrets import Secret
 from llm.adapters.assembly import Assembly
+from llm.adapters.thinking_tags import ThinkingTags
 from llm.errors import build_stream_error
-from llm.messages import Chunk, ProviderFields
+from llm.messages import Chunk, ChunkPart, ProviderFields
 from llm.protocol import LLMError
 
 MAX_LINE_BYTES = 256 * 1024
@@ -40,6 +41,7 @@ class OpenAIStream:
         self._is_document: bool | None = None
         self._buffer_parts: list[bytes] = []
         self._buffered_bytes = 0
+        self._tags = ThinkingTags()
 
     def read_bytes(self, data: bytes) -> Iterator[Chunk]:
         """Yield the chunks that these bytes complete. Raises `LLMError`."""
@@ -69,7 +71,11 @@ class OpenAIStream:
         return b"".join(parts)
 
     def finish(self) -> Iterator[Chunk]:
-        """Yield the chunks of the bytes that are buffered at the end of the body: the document, or an unfinished line."""
+        """Yield the chunks of what is buffered at the end of the body: the document, an unfinished line, or a part of a text."""
+        yield from self._finish_body()
+        yield from self._add_parts(*self._tags.finish())
+
+    def _finish_body(self) -> Iterator[Chunk]:
         if self._is_document:
             yield from _check_shape(self._read_document(self._drain_buffer(b"")))
             return
@@ -119,12 +125,29 @@ class OpenAIStream:
         if details := delta.get("reasoning_details"):
             self.assembly.add_message_fields({"reasoning_details": list(details)})
         if content := delta.get("content"):
-            if not isinstance(content, str):  # some servers send it in parts
-                content = "".join(str(part.get("text", "")) for part in content if isinstance(part, Mapping))
-            yield self.assembly.add_text(content)
+            for part, text in [("text", content)] if isinstance(content, str) else _list_parts(content):
+                if part == "thinking":
+                    yield self.assembly.add_thinking(text)
+                else:
+                    yield from self._read_text(text)
+        if refusal := delta.get("refusal"):
+            yield from self._read_text(str(refusal))
         for call in delta.get("tool_calls") or ():
             if chunk := self.assembly.add_call(call):
                 yield chunk
+
+    def _read_text(self, text: str) -> Iterator[Chunk]:
+        """Yield the chunks of a part of the text, some of which may be thinking."""
+        if self._tags.is_reading_text:
+            yield self.assembly.add_text(text)
+        else:
+            yield from self._add_parts(*self._tags.read(text))
+
+    def _add_parts(self, thinking: str, text: str) -> Iterator[Chunk]:
+        if thinking:
+            yield self.assembly.add_thinking(thinking)
+        if text:
+            yield self.assembly.add_text(text)
 
     def build_provider_fields(self, origin: str) -> ProviderFields | None:
         """Return what the server attached to the answer, with its thinking, or null."""
@@ -158,3 +181,17 @@ def _check_shape(chunks: Iterator[Chunk]) -> Iterator[Chunk]:
         yield from chunks
     except (AttributeError, KeyError, TypeError, IndexError) as error:
         raise LLMError("garbled", "The model's server sent something that is no answer.", retryable=True) from error
+
+
+def _list_parts(content: Any) -> Iterator[tuple[ChunkPart, str]]:
+    """Yield the parts of a content that is no single text. A part without a text is left out."""
+    for part in [content] if isinstance(content, Mapping) else content:
+        if isinstance(part, str):
+            yield "text", part
+        elif isinstance(part, Mapping):
+            kind = str(part.get("type") or "")
+            is_thinking = kind.startswith(("thinking", "reasoning"))
+            names = ("thinking", "reasoning", "text", "summary") if is_thinking else ("text", "refusal")
+            if text := next((part[name] for name in names if part.get(name)), None):
+                texts = [text] if isinstance(text, str) else [text for _, text in _list_parts(text)]
+                yield "thinking" if is_thinking else "text", "".join(texts)
