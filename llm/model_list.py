@@ -8,7 +8,7 @@ from pydantic_core import from_json
 from common.egress import HostRefused, get_session_for, read_capped
 from common.providers import get_provider
 from llm.adapters.openai import build_headers, get_target
-from llm.errors import build_status_error, redact
+from llm.errors import build_status_error, build_text_error, redact
 from llm.prices import list_known_models
 from llm.protocol import Endpoint, LLMError
 
@@ -50,5 +50,7 @@ async def _fetch_names(endpoint: Endpoint) -> list[str]:
     try:
         names = {str(model["id"])[:MAX_NAME_LENGTH] for model in from_json(body)["data"]}
     except (ValueError, TypeError, KeyError) as error:
+        if body.lstrip().startswith(b"<"):
+            raise build_text_error(body, key) from error
         raise LLMError("garbled", "The server's list of models cannot be read.") from error
     return sorted(names)[:MAX_NAMES]

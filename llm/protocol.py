@@ -68,7 +68,8 @@ class Timeouts:
 
 @dataclass(frozen=True)
 class ModelTestResult:
-    """The result of a model test. `code` (of `LLMError`, or `empty_answer`) and `message` are empty when the model answered.
+    """The result of a model test. `code` (of `LLMError`, or `empty_answer`) and `message` are empty when the model answered, except
+    that it has the code `no_tools` if it only answers without tools.
     `seconds`: until the first chunk or the error; `total`: until the end."""
 
     ok: bool
@@ -84,7 +85,7 @@ class LLMError(Exception):
     """A request that failed.
 
     `code`: `timeout_first`, `timeout_idle`, `timeout_total`, `cut`, `rate_limited`, `server`, `refused` (401/402/403),
-    `not_found`, `bad_request`, `context_too_long`, `unreachable`, `host_refused`, `garbled`,
+    `not_found`, `bad_request`, `no_tools` (the model calls none), `context_too_long`, `unreachable`, `host_refused`, `garbled`,
     `llm_profile_withdrawn` (not sent: the person's own model may not be used any more). `message` contains no secrets and
     can be shown. `partial_text` and `partial_thinking`: the part of the answer that arrived; `usage`: its tokens. `retryable`:
     a retry may help; `retry_after`: seconds, if the provider named them. `tries`: how many requests were made.

@@ -145,7 +145,8 @@ def record_llm_profile_test(endpoint: Endpoint, model: str, result: ModelTestRes
         tested = (endpoint.provider, endpoint.api_base, endpoint.options, model)
         if stored != tested or profile.decrypt_key() != endpoint.key:
             return
-        profile.tested_at, profile.test_code, profile.test_message = now(), result.code[:40], result.message[:600]
+        failure = ("", "") if result.ok else (result.code[:40], result.message[:600])
+        profile.tested_at, (profile.test_code, profile.test_message) = now(), failure
         profile.save(update_fields=["tested_at", "test_code", "test_message"])
         publish_list_changed([profile.person_id], "me")
 

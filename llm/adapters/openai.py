@@ -25,7 +25,7 @@ from common.providers import get_provider
 from llm.adapters.assembly import build_cut_error, normalize_finish
 from llm.adapters.openai_format import THINKING_FIELD, build_messages, build_tool_choice, build_tools
 from llm.adapters.openai_stream import OpenAIStream
-from llm.errors import build_status_error, redact
+from llm.errors import build_status_error, explain_no_tools, redact
 from llm.messages import Answer, Chunk, ModelRequest
 from llm.prices import build_usage
 from llm.protocol import Endpoint, LLMError, Timeouts, build_origin
@@ -120,7 +120,7 @@ class OpenAIAdapter:
             error.partial_text, error.partial_thinking = stream.assembly.text, stream.assembly.thinking
             if timer.first_token_s is not None:
                 error.usage = build_usage(self._endpoint, request, stream.usage, stream.assembly)
-            raise
+            raise explain_no_tools(error, request) from error.__cause__
         finally:
             timer.stop()
             stream.assembly.release()
@@ -164,7 +164,7 @@ class OpenAIAdapter:
         ):
             _requiring_thinking.set(origin, True)
             return await self._open_stream(request)
-        raise error
+        raise explain_no_tools(error, request)
 
     def _build_messages(self, request: ModelRequest) -> list[dict[str, Any]]:
         origin = build_origin(self._endpoint, request.model)

@@ -80,7 +80,7 @@ class ModelPolicyBody(Body):
 
 class ModelTestRow(Row):
     """A test of a model. Once it is done, `code` (the same codes as those of failed runs) and `message` say why the model did
-    not answer; `models` are the names that the server lists."""
+    not answer, or that it only answers without tools (`ok` and `no_tools`); `models` are the names that the server lists."""
 
     id: UUID
     state: ModelTestState

@@ -53,7 +53,7 @@ class Desk:
 
     def _listed(self, body: Body) -> Script | None:
         for place, script in enumerate(self.scripts):
-            if script.fits(body):
+            if script.fits(body) and script.mode != "models":
                 self._count_down(place, script)
                 return script
         return None
@@ -153,6 +153,10 @@ async def embeddings(request: web.Request) -> web.StreamResponse:
 
 
 async def models(request: web.Request) -> web.Response:
+    """List the models. A script of the mode `models` has the entries, or another body."""
+    script = next((script for script in request.app[DESK].scripts if script.mode == "models"), None)
+    if script is not None:
+        return web.Response(text=script.body or json.dumps({"object": "list", "data": script.models}))
     return web.json_response({"object": "list", "data": [{"id": "scripted", "object": "model", "owned_by": "tests"}]})
 
 

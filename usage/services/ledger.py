@@ -82,7 +82,7 @@ def record_model_test(owner: UsageOwner, model: ResolvedModel, test_id: UUID, re
     of a person's own model has no workspace."""
     fields = {
         "finish": result.finish,
-        "error_code": result.code[:40],
+        "error_code": "" if result.ok else result.code[:40],
         "first_token_ms": round(result.seconds * 1000),
         "total_ms": round(result.total * 1000),
     }

@@ -401,7 +401,8 @@ function TestButton(props: { workspaceId: string | null; choice: ModelChoice; bl
       const text = test.ok
         ? t('modelAnswered', { n: formatSeconds(test.seconds) })
         : t('modelFailed', { why: getTestErrorText(workspaceId, test.code) })
-      if (!signal.aborted) setResult({ ok: test.ok, text, detail: test.message })
+      const detail = test.ok && test.code ? getTestErrorText(workspaceId, test.code) : test.message
+      if (!signal.aborted) setResult({ ok: test.ok, text, detail })
     } catch (error) {
       if (!signal.aborted) setResult({ ok: false, text: t('modelFailed', { why: getErrorText(error) }), detail: '' })
     }

@@ -27,6 +27,7 @@ const failures = [
   ...[
     'bad_request',
     'context_too_long',
+    'no_tools',
     'unreachable',
     'host_refused',
     'garbled',
