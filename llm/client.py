@@ -8,6 +8,7 @@ from functools import partial
 
 from django.conf import settings
 
+from common.egress import is_private_server
 from common.providers import get_provider
 from llm.adapters.litellm import LiteLLMAdapter
 from llm.adapters.openai import OpenAIAdapter
@@ -21,6 +22,8 @@ from llm.retry import Announce, Check, RetryingModel, get_breaker
 
 _ADAPTERS: dict[str, Callable[[Endpoint, Timeouts], LLM]] = {"openai": OpenAIAdapter, "litellm": LiteLLMAdapter}
 
+PRIVATE_TIMEOUTS = Timeouts(first=300.0, idle=120.0, total=1800.0)
+"""The usual limits for servers on private addresses: they may read a prompt slowly, and have a queue of their own."""
 TEST_SECONDS = 20.0
 MAX_TEST_IDLE_SECONDS = 8.0
 """Seconds without a chunk, in the middle of an answer, after which a test fails."""
@@ -42,7 +45,7 @@ def get_model(
     Repeated failures pause the model only for the `tenant` (a workspace) whose requests failed, even if others use the same key.
     `announce` is called before a long wait for a retry, and `check` before each request, which it can refuse.
     """
-    llm = _build_adapter(endpoint, timeouts or get_default_timeouts())
+    llm = _build_adapter(endpoint, timeouts or get_timeouts(endpoint))
     if isinstance(llm, DemoModel):
         return llm
     # The hash of the key: the breakers do not store the key itself.
@@ -54,7 +57,9 @@ def get_model(
         str(sorted(endpoint.options.items())),
         str(hash(endpoint.key)),
     )
-    return RetryingModel(llm, find_breaker, announce=announce, check=check)
+    return RetryingModel(
+        llm, find_breaker, announce=announce, check=check, repeats_slow_requests=not _is_private(endpoint)
+    )
 
 
 def _build_adapter(endpoint: Endpoint, timeouts: Timeouts) -> LLM:
@@ -64,9 +69,18 @@ def _build_adapter(endpoint: Endpoint, timeouts: Timeouts) -> LLM:
     return DemoModel() if adapter == "demo" else _ADAPTERS[adapter](endpoint, timeouts)
 
 
-def get_default_timeouts() -> Timeouts:
-    """Return the time limits of this installation."""
-    return Timeouts(settings.LLM_FIRST_TOKEN_TIMEOUT, settings.LLM_IDLE_TIMEOUT, settings.LLM_TOTAL_TIMEOUT)
+def get_timeouts(endpoint: Endpoint) -> Timeouts:
+    """Return the time limits of requests to this endpoint: those of the installation, else the usual ones of its kind of server."""
+    usual = PRIVATE_TIMEOUTS if _is_private(endpoint) else Timeouts()
+    return Timeouts(
+        settings.LLM_FIRST_TOKEN_TIMEOUT or usual.first,
+        settings.LLM_IDLE_TIMEOUT or usual.idle,
+        settings.LLM_TOTAL_TIMEOUT or usual.total,
+    )
+
+
+def _is_private(endpoint: Endpoint) -> bool:
+    return bool(endpoint.api_base) and is_private_server(endpoint.api_base or "")
 
 
 def build_test_request(model: str, *, with_tool: bool = True) -> ModelRequest:

@@ -40,12 +40,22 @@ _TOO_LONG = re.compile(
     r"|(prompt|input)_?tokens.{0,60}(less than|exceed)|ContextWindowExceeded|exceed_context_size",
     re.IGNORECASE,
 )
+_SIZE = re.compile(
+    r"(?:n_ctx|max_model_len|max_seq_len|context_length|context (?:length|size|window)|prompt length|model maximum|maximum context"
+    r"|model length)\b\"?[^\d<>]{0,30}?(\d{3,8})\b"
+    r"|(\d{3,8}) (?:tokens? )?(?:maximum|max)\b|> (\d{3,8})\b|(\d{3,8}) maximum context",
+    re.IGNORECASE,
+)
+"""How many tokens a model reads, in an error that says so."""
 _NO_TOOLS = re.compile(
     r"(not|n't) (support|allow|accept)(ed)? .{0,20}\b(tool|function)|support.{0,10}\b(tool use|tool calling|function calling)"
     r"|\b(tool|function)s?( us(e|ing)| calls?| calling| choice)?\b.{0,20} (is|are) not (supported|enabled|available)"
     r"|requires? --(jinja|enable-auto-tool-choice)|tool_choice.{0,60}--enable-auto-tool-choice",
     re.IGNORECASE,
 )
+_SCHEMA = re.compile(r"schema|parameters|function_declarations", re.IGNORECASE)
+_TOOL_POSITION = re.compile(r"\b(?:tools|function_declarations)(?:\[|\.)(\d{1,3})\b")
+_STARTING = re.compile(r"loading|(is|not) (yet )?(starting|ready)|warming up", re.IGNORECASE)
 NO_TOOLS = "This model calls no tools. Choose another model, or an agent without tools."
 _RATE = re.compile(r"per[ -]?(second|minute|min|hour|day)|rate.?limit|quota|\b[TR]PM\b", re.IGNORECASE)
 """A limit of a rate, which may be one of tokens."""
@@ -100,6 +110,8 @@ def build_status_error(status: int, headers: Mapping[str, str], body: bytes, key
         redact(f"The model's server answered {status}: {_remove_markup(text)}", key),
         retryable=code in _RETRYABLE and kind not in _FINAL_KINDS,
         retry_after=parse_retry_after(headers),
+        context_size=find_context_size(body.decode("utf-8", "replace")) if code == "context_too_long" else None,
+        is_starting=status in (502, 503) and bool(_STARTING.search(text)),
     )
 
 
@@ -110,7 +122,30 @@ def build_stream_error(error: object, key: Secret) -> LLMError:
     status = _find_status(error)
     code = _get_code(status, f"{kind} {text}") if status else _find_code_by_words(f"{kind} {text}")
     retryable = code in _RETRYABLE and kind not in _FINAL_KINDS
-    return LLMError(code, redact(f"The model's server broke off: {_remove_markup(text)}", key), retryable=retryable)
+    return LLMError(
+        code,
+        redact(f"The model's server broke off: {_remove_markup(text)}", key),
+        retryable=retryable,
+        context_size=find_context_size(text) if code == "context_too_long" else None,
+    )
+
+
+def find_context_size(text: str) -> int | None:
+    """Return how many tokens the model reads, as the error of a conversation that is too long says it, or null."""
+    sizes = [int(next(filter(None, match.groups()))) for match in _SIZE.finditer(text[: 4 * MAX_TEXT_CHARACTERS])]
+    return min(sizes, default=None)
+
+
+def find_refused_tool(error: LLMError, request: ModelRequest) -> str | None:
+    """Return the tool whose schema the provider does not accept, by its error, or null."""
+    if error.code != "bad_request" or not _SCHEMA.search(error.message):
+        return None
+    named = [
+        tool.name for tool in request.tools if re.search(rf"(?<![\w-]){re.escape(tool.name)}(?![\w-])", error.message)
+    ]
+    if not named and (position := _TOOL_POSITION.search(error.message)):
+        named = [tool.name for tool in request.tools[int(position[1]) :][:1]]
+    return named[0] if len(named) == 1 and named[0] != request.tool_choice else None
 
 
 def explain_no_tools(error: LLMError, request: ModelRequest) -> LLMError:

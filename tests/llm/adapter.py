@@ -24,6 +24,7 @@ async def scripted(server: ScriptedModel, settings) -> AsyncIterator[ScriptedMod
     settings.ALLOW_PRIVATE_HOSTS = frozenset({server.host})
     settings.EMBEDDED = False
     openai._without_usage, openai._requiring_thinking = BoundedMap(openai.MAX_LEARNT), BoundedMap(openai.MAX_LEARNT)
+    openai._refused_tools = BoundedMap(openai.MAX_LEARNT)
     yield server
     await close_sessions()
 

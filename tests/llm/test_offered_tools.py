@@ -1,10 +1,13 @@
 """Tools are sent in a form that each provider accepts, and a model that calls none is recognised."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from common.bounded import BoundedMap
+from llm.adapters import openai
 from llm.client import test_model as run_test
 from llm.errors import NO_TOOLS
 from llm.messages import ModelRequest, ToolSchema, Turn
@@ -133,3 +136,48 @@ async def test_the_test_of_a_model_finds_that_it_calls_no_tools(scripted: Script
     scripted.script(calls=[{"name": "current_time", "arguments": "{}"}])
     result = await run_test(endpoint, "scripted")
     assert (result.ok, result.code, len(scripted.requests)) == (True, "", 1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Invalid schema for function 'bad': In context=(), array schema missing items",
+        "tools.1.custom.input_schema: JSON schema is invalid",
+        "Invalid 'tools[1].function.parameters': keyword not supported",
+        "The parameters of bad are too deep",
+    ],
+)
+async def test_only_the_tool_that_the_provider_refuses_is_left_out(scripted: ScriptedModel, text: str) -> None:
+    good, bad = ToolSchema("good", "Fine.", {"type": "object"}), ToolSchema("bad", "Not.", {"$ref": "#/x"})
+    request = ModelRequest("scripted", [Turn("user", "Hello")], [good, bad])
+    scripted.script(text="Fine.")
+    scripted.script(mode="status", status=400, error=text, times=1)
+    answer = await answer_of(build_adapter(scripted), request)
+    assert answer.left_out_tools == {"bad": f"The model's server answered 400: {text}"}
+    names = [[tool["function"]["name"] for tool in sent.body["tools"]] for sent in scripted.requests]
+    assert names == [["good", "bad"], ["good"]]
+    # It is remembered, until its schema is another one.
+    assert (await answer_of(build_adapter(scripted), request)).left_out_tools.keys() == {"bad"}
+    assert len(scripted.requests) == 3
+    changed = replace(request, tools=[good, replace(bad, parameters={"type": "object"})])
+    assert (await answer_of(build_adapter(scripted), changed)).left_out_tools == {}
+
+
+@pytest.mark.parametrize("text", ["Invalid schema for functions good and bad", "Invalid parameters: temperature"])
+async def test_a_refusal_that_names_no_single_tool_is_an_error(scripted: ScriptedModel, text: str) -> None:
+    tools = [ToolSchema(name, "", {"type": "object"}) for name in ("good", "bad")]
+    scripted.script(mode="status", status=400, error=text)
+    failed = await failure_of(build_adapter(scripted), ModelRequest("scripted", [Turn("user", "Hello")], tools))
+    assert (failed.code, len(scripted.requests)) == ("bad_request", 1)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("engine")
+def test_the_stamp_says_which_tool_was_left_out(environment, monkeypatch):
+    monkeypatch.setattr(openai, "_refused_tools", BoundedMap(2))
+    environment.model.script(text="Fine.")
+    environment.model.script(mode="status", status=400, error="Invalid schema for function 'current_time'", times=1)
+    environment.post("hello")
+    assert environment.wait_until_idle()[0].state == "completed"
+    [tool] = environment.log("TEXT_MESSAGE")[-1].payload["stamp"]["left_out_tools"]
+    assert (tool["name"], "Invalid schema" in tool["reason"]) == ("current_time", True)

@@ -696,7 +696,7 @@ async def test_a_model_test_ends_after_enough_chunks(scripted: ScriptedModel) ->
 
 
 async def test_the_models_of_a_server_are_listed_with_its_key(scripted: ScriptedModel) -> None:
-    assert await list_models(Endpoint("openai_compatible", scripted.api_base, KEY, "workspace")) == ["scripted"]
+    assert await list_models(Endpoint("openai_compatible", scripted.api_base, KEY, "workspace")) == {"scripted": None}
 
 
 async def test_a_server_that_lists_no_models_is_an_error(scripted: ScriptedModel, settings) -> None:

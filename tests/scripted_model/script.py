@@ -25,6 +25,7 @@ class Script:
     `bad` names a fixture of `modes.bad_calls`. `events` are sent by the mode of that name, each with the keys `delta`, `finish`,
     `wait` (seconds after it), `raw` (a text that is sent as it is) and `abort` (the connection breaks); after them comes `[DONE]`.
     `body`: what `status` sends instead of an error in OpenAI's form, also with the status 200.
+    `context_size`: a request of more tokens, at four characters each, is refused as llama.cpp does.
     `requires`: a field that each assistant message with calls must have, else the request is refused; `signature`: what is
     attached to the thinking or to the first call. `then` is the script after a tool's result.
     `match` (a part of the last user message), `system` (a part of the system text) and `model` say which requests it is
@@ -49,6 +50,7 @@ class Script:
     retry_after: str | None = None
     error: str = "The scripted model fails as scripted."
     body: str = ""
+    context_size: int = 0
     models: Sequence[Mapping[str, Any]] = ()
     echo_key: bool = False
     finish: str | None = None

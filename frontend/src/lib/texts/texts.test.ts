@@ -28,6 +28,7 @@ const failures = [
     'bad_request',
     'context_too_long',
     'no_tools',
+    'not_listed',
     'unreachable',
     'host_refused',
     'garbled',
