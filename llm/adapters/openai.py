@@ -62,8 +62,10 @@ MAX_REFUSED_TOOLS = 64
 def find_left_out_tools(endpoint: Endpoint, request: ModelRequest) -> dict[str, str]:
     """Return the tools of the request that this model does not accept, each with the reason."""
     refused = _refused_tools.get(build_origin(endpoint, request.model), {})
-    found = ((tool.name, refused.get((tool.name, str(tool.parameters)))) for tool in request.tools) if refused else ()
-    return {name: reason for name, reason in found if reason is not None}
+    if not refused:
+        return {}
+    found = {tool.name: refused.get((tool.name, str(tool.parameters))) for tool in request.tools}
+    return {name: reason for name, reason in found.items() if reason is not None}
 
 
 def get_base_url(endpoint: Endpoint) -> str:
