@@ -246,8 +246,8 @@ class OpenAIStream:
             self._halves.is_active = True
         if not isinstance(read, dict):
             raise LLMError("garbled", "The model's server sent something that is no answer.", retryable=True)
-        if error := find_error(read):
-            raise build_stream_error(error, self._key)
+        if found := find_error(read):
+            raise build_stream_error(found, self._key)
         return read
 
 

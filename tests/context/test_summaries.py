@@ -50,6 +50,10 @@ def write(summary, *entries):
     return answer_job(Run.objects.get(pk=summary.job_id), json.dumps({"sentences": sentences}))
 
 
+def fail_for_length(summary):
+    return fail_job(Run.objects.get(pk=summary.job_id), "context_too_long")
+
+
 def read_input(summary):
     """Return the text that the job of a summary reads."""
     job = Run.objects.get(pk=summary.job_id)
@@ -123,13 +127,13 @@ def test_a_job_that_is_too_long_for_the_model_is_repeated_with_half_of_its_input
     while writing := HistorySummary.objects.filter(state="writing").first():
         sizes.append(writing.input_tokens)
         if len(sizes) < 5:
-            fail_job(Run.objects.get(pk=writing.job_id), "context_too_long")
+            fail_for_length(writing)
         else:
             write(writing, ("Decided", f"Up to {writing.through_seq}.", [writing.through_seq]))
     assert sizes[:5] == [12_000, 6_000, 3_000, 1_500, 750]
     assert set(sizes[4:]) == {750}
-    ready = HistorySummary.objects.filter(state="ready").order_by("created_at")
-    assert (ready[0].from_seq, ready.last().through_seq) == (first.from_seq, first.through_seq)
+    ready = list(HistorySummary.objects.filter(state="ready").order_by("created_at"))
+    assert (ready[0].from_seq, ready[-1].through_seq) == (first.from_seq, first.through_seq)
     assert read(team).state == "ready"
 
 
@@ -137,7 +141,7 @@ def test_a_job_that_is_still_too_long_with_little_input_has_failed_until_it_is_r
     team = environment.team
     context.request_summary(team.alice, team.chat.id)
     while writing := HistorySummary.objects.filter(state="writing").first():
-        fail_job(Run.objects.get(pk=writing.job_id), "context_too_long")
+        fail_for_length(writing)
     assert HistorySummary.objects.count() == 5
     assert (read(team).state, read(team).error_code) == ("failed", "context_too_long")
     assert start(team) is None  # the pause

@@ -119,8 +119,8 @@ async def answer(request: web.Request, body: Body, script: Script) -> web.Stream
     if script.mode in ("status", "redirect"):
         return modes.answer_status(script, request)
     if 0 < script.context_size < len(json.dumps(body["messages"], ensure_ascii=False)) // 4:
-        error = "the request exceeds the available context size, try increasing it"
-        return modes.answer_status(replace(script, status=400, error=error), request)
+        text = "the request exceeds the available context size, try increasing it"
+        return modes.answer_status(replace(script, status=400, error=text), request)
     if script.requires and (error := modes.find_missing(script, body)):
         return modes.answer_status(replace(script, status=400, error=error), request)
     if not body.get("stream") or not script.streams:
