@@ -25,6 +25,7 @@ from common.errors import Code, Invalid
 from common.ip_addresses import AmbiguousIpAddress, is_public, parse_ip_address
 
 PORTS = (80, 443)
+_THIS_MACHINE = ("localhost", "127.0.0.1")
 CONNECT_TIMEOUT_SECONDS = 5.0
 """Time limit for a connection to one IP address (RUN13)."""
 MAX_HEADER_BYTES = 16 * 1024
@@ -67,15 +68,23 @@ def list_allowed_hosts() -> dict[str, frozenset[str]]:
     hosts: dict[str, frozenset[str]] = {}
     for name in settings.ALLOW_PRIVATE_HOSTS:
         host, _, path = name.partition("/")
-        host = host.lower()
         allowed_path = f"/{path.rstrip('/')}" if path else MODEL_PATH
-        hosts[host] = hosts.get(host, frozenset()) | {allowed_path}
+        for spelling in _list_spellings(host):
+            hosts[spelling] = hosts.get(spelling, frozenset()) | {allowed_path}
     return hosts
+
+
+def _list_spellings(host: str) -> list[str]:
+    """Return the spellings of a `host:port`: this machine is `localhost` and `127.0.0.1`."""
+    name, _, port = host.lower().rpartition(":")
+    return [f"{same}:{port}" for same in _THIS_MACHINE] if name in _THIS_MACHINE else [host.lower()]
 
 
 def list_hosts_without_path() -> frozenset[str]:
     """Return the `host:port` pairs that the operator names without a path: tools and webhooks may use only these, on any path."""
-    return frozenset(name.lower() for name in settings.ALLOW_PRIVATE_HOSTS if "/" not in name)
+    return frozenset(
+        spelling for name in settings.ALLOW_PRIVATE_HOSTS if "/" not in name for spelling in _list_spellings(name)
+    )
 
 
 def list_hosts_of_this_machine() -> frozenset[str]:
@@ -84,6 +93,32 @@ def list_hosts_of_this_machine() -> frozenset[str]:
         return frozenset()
     ports = [port for port in LOCAL_MODEL_SERVERS.values() if port != settings.OWN_PORT]
     return frozenset(f"{host}:{port}" for port in ports for host in ("localhost", "127.0.0.1"))
+
+
+def is_host_and_port(text: str) -> bool:
+    """Return whether a text is `host:port`, as a URL names them."""
+    try:
+        parsed = URL(f"http://{text}")
+        return parsed.explicit_port is not None and format_host_and_port(parsed) == text.lower()
+    except ValueError:
+        return False
+
+
+def is_private_server(url: str) -> bool:
+    """Return whether a URL names a host on a private network or on this machine. No name is resolved."""
+    parsed = URL(url)
+    host = _get_host(parsed)
+    if format_host_and_port(parsed) in list_model_hosts():
+        return True
+    try:
+        ip_address = parse_ip_address(host)
+    except AmbiguousIpAddress:
+        return False
+    if ip_address is not None:
+        return not is_public(ip_address)
+    return bool(host) and (
+        "." not in host or host.endswith((".localhost", ".local", ".internal", ".lan", ".home.arpa"))
+    )
 
 
 def check_url(url: str, allow_private: Collection[str] = (), *, any_host: bool = False) -> Target:
@@ -96,9 +131,17 @@ def check_url(url: str, allow_private: Collection[str] = (), *, any_host: bool =
     if any_host or format_host_and_port(parsed) in allow_private:
         return Target(parsed, trusted=True)
     if parsed.port not in PORTS:
-        raise HostRefused(f"Only ports 80 and 443 are allowed, not {parsed.port}.")
-    _check_host(_get_host(parsed))
+        raise HostRefused(f"Only ports 80 and 443 are allowed, not {parsed.port}.", hints=[_build_hint(parsed)])
+    try:
+        _check_host(_get_host(parsed))
+    except HostRefused as refused:
+        refused.hints = [_build_hint(parsed)]
+        raise
     return Target(parsed, trusted=False)
+
+
+def _build_hint(url: URL) -> str:
+    return f"The operator can allow it: ATELIER_ALLOW_PRIVATE_HOSTS={format_host_and_port(url)}"
 
 
 def check_model_server(api_base: str) -> Target:
@@ -124,7 +167,8 @@ def check_model_server(api_base: str) -> Target:
 
 def format_host_and_port(url: URL) -> str:
     """Return `host:port`, as `ATELIER_ALLOW_PRIVATE_HOSTS` names it."""
-    return f"{_get_host(url)}:{url.port}"
+    host = _get_host(url)
+    return f"[{host}]:{url.port}" if ":" in host else f"{host}:{url.port}"
 
 
 def _get_host(url: URL) -> str:

@@ -1,4 +1,4 @@
-"""Find model servers that run on this machine, in embedded mode only.
+"""Find model servers: on this machine, in embedded mode only, and those that the operator allows by name.
 
 Workers search for them every `SEARCH_INTERVAL_SECONDS` and store the result in Redis, where web processes read it: no
 request waits for a port to answer (FAIR2).
@@ -11,13 +11,17 @@ from dataclasses import asdict, dataclass
 import aiohttp
 from django.conf import settings
 from pydantic_core import from_json
+from yarl import URL
 
 from common.egress import (
     LOCAL_MODEL_SERVERS,
     MODEL_PATH,
     check_url,
+    format_host_and_port,
     get_session_for,
+    list_allowed_hosts,
     list_hosts_of_this_machine,
+    list_model_hosts,
     read_capped,
 )
 from common.redis_client import redis_client
@@ -42,21 +46,26 @@ class LocalServer:
 
 
 async def search_local_servers() -> None:
-    """Search for ever, and store the result in Redis. Return at once unless embedded."""
-    while settings.EMBEDDED:
+    """Search for ever, and store the result in Redis. Return at once if there is nowhere to search."""
+    while settings.EMBEDDED or list_allowed_hosts():
         found = await find_local_servers()
         await asyncio.to_thread(store_local_servers, found)
         await asyncio.sleep(SEARCH_INTERVAL_SECONDS)
 
 
 async def find_local_servers() -> list[LocalServer]:
-    """Return the model servers that answer now at their usual ports; our own port is left out."""
+    """Return the model servers that answer now: at their usual ports of this machine, except our own, and at the hosts that the
+    operator allows."""
     ports = {
         label: port
         for label, port in LOCAL_MODEL_SERVERS.items()
         if f"localhost:{port}" in list_hosts_of_this_machine()
     }
-    answers = await asyncio.gather(*(_query_server(label, port) for label, port in ports.items()))
+    bases = {f"http://localhost:{port}{MODEL_PATH}": label for label, port in ports.items()}
+    for host, paths in list_allowed_hosts().items():
+        if not host.startswith("127.0.0.1:"):  # it is found as localhost
+            bases = {f"http://{host}{path}": host for path in sorted(paths)} | bases
+    answers = await asyncio.gather(*(_query_server(label, base) for base, label in bases.items()))
     return [server for server in answers if server and server.models]
 
 
@@ -67,20 +76,22 @@ def store_local_servers(servers: list[LocalServer]) -> None:
 
 
 def list_local_servers() -> list[LocalServer]:
-    """Return the servers that a worker found in the last `RESULT_TTL_SECONDS`; an empty list without a worker or Redis."""
-    if not settings.EMBEDDED:
+    """Return the servers that a worker found in the last `RESULT_TTL_SECONDS` and that may still be used; an empty list without a
+    worker or Redis."""
+    allowed = list_model_hosts()
+    if not allowed:
         return []
     stored = redis_client.call(lambda client: client.get(_KEY), None)
-    return [LocalServer(**server) for server in json.loads(stored)] if stored else []
+    found = [LocalServer(**server) for server in json.loads(stored)] if stored else []
+    return [server for server in found if format_host_and_port(URL(server.api_base)) in allowed]
 
 
 def was_found_on_this_machine(port: int | None) -> bool:
     """Return whether a model server was found at this port of this machine."""
-    return any(server.api_base.endswith(f":{port}{MODEL_PATH}") for server in list_local_servers())
+    return any(server.api_base == f"http://localhost:{port}{MODEL_PATH}" for server in list_local_servers())
 
 
-async def _query_server(label: str, port: int) -> LocalServer | None:
-    base = f"http://localhost:{port}{MODEL_PATH}"
+async def _query_server(label: str, base: str) -> LocalServer | None:
     target = check_url(f"{base}/models", any_host=True)
     limit = aiohttp.ClientTimeout(total=PORT_TIMEOUT_SECONDS)
     try:

@@ -53,6 +53,15 @@ class ModelSettings(WithRevision):
         return decrypt_for(self.encrypted_key, owner=str(self.owner_id), purpose=self.PURPOSE, keep=True)
 
 
+class ChatModelSettings(ModelSettings):
+    """The settings of a model that answers. `context_size`: the most tokens of a request; null: as many as its server says."""
+
+    context_size = models.PositiveIntegerField(_("context size"), null=True, blank=True)
+
+    class Meta:
+        abstract = True
+
+
 def assign_model_settings(
     row: ModelSettings,
     actor: Any,

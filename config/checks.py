@@ -9,7 +9,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 from django.core.exceptions import ImproperlyConfigured
 
-from common.egress import HostRefused, check_url
+from common.egress import HostRefused, check_url, is_host_and_port
 from system_tools.public_services.client import LANGUAGE_PLACEHOLDER
 from system_tools.web_search.providers import PROVIDERS
 
@@ -114,16 +114,43 @@ def check_lease(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[
     return [Error("RUN_LEASE is too short.", hint=hint, id="atelier.E007")]
 
 
+@register(deploy=True)
+def check_model_limits(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    """Refuse limits of requests to models that no request could meet."""
+    names = ("LLM_FIRST_TOKEN_TIMEOUT", "LLM_IDLE_TIMEOUT", "LLM_TOTAL_TIMEOUT", "LLM_CONTEXT_SIZE", "LLM_MAX_CONTEXT")
+    values = {name: getattr(settings, name) for name in names}
+    errors = [f"{name} must be more than 0." for name, value in values.items() if value is not None and value <= 0]
+    first, total = values["LLM_FIRST_TOKEN_TIMEOUT"], values["LLM_TOTAL_TIMEOUT"]
+    if first and total and first > total:
+        errors.append("LLM_FIRST_TOKEN_TIMEOUT must not be more than LLM_TOTAL_TIMEOUT.")
+    if any(seconds < 0 for seconds in settings.LLM_RESTART_DELAYS):
+        errors.append("LLM_RESTART_DELAYS must not be less than 0.")
+    return [Error(text, hint="Seconds, or tokens (docs/operations.md).", id="atelier.E008") for text in errors]
+
+
+@register(deploy=True)
+def check_private_hosts(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    """Refuse private hosts that are not written as `host:port` or `host:port/path`: they would never match an address."""
+    hint = "Write host:port or host:port/path, without http://, for example gpu.lan:11434."
+    return [
+        Error(f"ATELIER_ALLOW_PRIVATE_HOSTS has {name!r}.", hint=hint, id="atelier.E009")
+        for name in sorted(settings.ALLOW_PRIVATE_HOSTS)
+        if not is_host_and_port(name.partition("/")[0])
+    ]
+
+
 def refuse_to_serve_unsafely(*, web: bool = False) -> None:
-    """Check the secrets, the web search and the lease. With `web`, also check what concerns processes that clients reach. Raise
-    `ImproperlyConfigured` with all errors. Web processes and workers call this when they start, because Django runs checks in
-    management commands only."""
+    """Check the secrets, the web search, the lease, and the limits and hosts of models. With `web`, also check what concerns
+    processes that clients reach. Raise `ImproperlyConfigured` with all errors. Web processes and workers call this when they start,
+    because Django runs checks in management commands only."""
     errors = [
         *check_secrets(None),
         *check_merge_service_secret(None),
         *check_web_search(None),
         *check_public_services(None),
         *check_lease(None),
+        *check_model_limits(None),
+        *check_private_hosts(None),
     ]
     if web:
         errors += [*check_trusted_proxies(None), *check_sign_up_mode(None)]

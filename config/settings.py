@@ -274,12 +274,16 @@ SWEEP_EVERY = env.float("SWEEP_EVERY", default=3.0)
 WORKER_DISCONNECTED_AFTER = env.float("WORKER_DISCONNECTED_AFTER", default=60.0)
 # A file that a healthy worker touches every few seconds, for the health check of its container.
 WORKER_ALIVE_PATH = Path(path) if (path := env.str("WORKER_ALIVE_PATH", default="")) else None
-LLM_FIRST_TOKEN_TIMEOUT = env.float("LLM_FIRST_TOKEN_TIMEOUT", default=60.0)
-LLM_IDLE_TIMEOUT = env.float("LLM_IDLE_TIMEOUT", default=30.0)
+# Seconds until the first word of an answer, between two words, and for a whole request. Without a value, servers on private
+# addresses have more time than others (`llm/client.py`).
+LLM_FIRST_TOKEN_TIMEOUT = env.float("LLM_FIRST_TOKEN_TIMEOUT", default=None)
+LLM_IDLE_TIMEOUT = env.float("LLM_IDLE_TIMEOUT", default=None)
+LLM_TOTAL_TIMEOUT = env.float("LLM_TOTAL_TIMEOUT", default=None)
+# Seconds before each further request to a server that cannot be reached or loads its model.
+LLM_RESTART_DELAYS = tuple(map(float, env.list("LLM_RESTART_DELAYS", default=["5", "10", "20"])))
 # The context size, in tokens, of models that litellm's table does not list, and the most tokens that are sent to any model.
 LLM_CONTEXT_SIZE = env.int("LLM_CONTEXT_SIZE", default=32_000)
 LLM_MAX_CONTEXT = env.int("LLM_MAX_CONTEXT", default=128_000)
-LLM_TOTAL_TIMEOUT = env.float("LLM_TOTAL_TIMEOUT", default=600.0)
 
 # --- accounts -------------------------------------------------------------------------------------------------
 

@@ -35,7 +35,8 @@ class HistorySummary(Identified):
     """A summary of the messages of a chat from `from_seq` to `through_seq`. The newest one that is ready counts.
 
     `sentences` are `Sentence` rows as JSON, as the model wrote them; corrections are applied when they are read. `base` is the
-    summary that this one continues. `job_id` is the run that writes it. `source_tokens`: an estimate for its messages.
+    summary that this one continues. `job_id` is the run that writes it, and reads at most `input_tokens` of new messages.
+    `source_tokens`: an estimate for its messages.
     """
 
     chat = models.ForeignKey(Chat, verbose_name=_("chat"), on_delete=models.CASCADE, related_name="summaries")
@@ -47,6 +48,7 @@ class HistorySummary(Identified):
     sentences = models.JSONField(_("sentences"), default=list)
     tokens = models.PositiveIntegerField(_("tokens"), default=0)
     source_tokens = models.PositiveBigIntegerField(_("source tokens"), default=0)
+    input_tokens = models.PositiveIntegerField(_("tokens of its input"), db_default=12_000)
     model = models.CharField(_("model"), max_length=200, blank=True, default="")
     job_id = models.UUIDField(_("job id"), null=True, unique=True)
     error_code = models.CharField(_("error code"), max_length=40, blank=True, default="")

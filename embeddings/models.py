@@ -12,13 +12,17 @@ from common.model_settings import ModelSettings
 from common.models import Identified, build_display_name
 from workspaces.models import Workspace
 
+BATCH_SIZE = 64
+"""Messages of one request, unless the server is too slow for so many."""
+
 
 class EmbeddingModel(Identified, ModelSettings):
     """The model that computes the embeddings of a workspace's messages. `default_model` is its name.
 
     `generation` changes with the provider, the server and the model: embeddings of another generation cannot be compared with
     those of this one, and are computed again. `dimensions`: how many numbers an embedding has; null until the first one is
-    computed. `failed_at`: the last request, if it failed.
+    computed. `batch_size`: the most messages of a request, halved when the server has not answered in time. `failed_at`: the last
+    request, if it failed.
     """
 
     PURPOSE = "embedding-key"
@@ -28,6 +32,7 @@ class EmbeddingModel(Identified, ModelSettings):
     )
     generation = models.UUIDField(_("generation"), default=new_id)
     dimensions = models.PositiveIntegerField(_("dimensions"), null=True)
+    batch_size = models.PositiveSmallIntegerField(_("messages of a request"), db_default=BATCH_SIZE)
     failed_at = models.DateTimeField(_("failed at"), null=True)
     failure_code = models.CharField(_("failure code"), max_length=40, blank=True, default="")
     failure_message = models.CharField(_("failure message"), max_length=600, blank=True, default="")

@@ -78,7 +78,8 @@ ContextLimit = Literal["model", "workspace", "agent"]
 class ContextFacts(Payload):
     """What an answer in a long chat was built from: the summary of the messages up to `summary_through`, the older messages that
     were `found`, the numbers of older important `events` and `pinned` messages, and the number of the newest `turns`. A chat that
-    the model read whole has no such facts. `limit`: the most tokens of a request, which `limit_by` has set."""
+    the model read whole has no such facts. `limit`: the most tokens of a request, which `limit_by` has set. `is_shortened`: the
+    model has refused a longer request, so that only these `turns` were read of the newest ones, and less of the older ones."""
 
     strategy: ContextStrategy
     summary_id: UUID | None = None
@@ -89,6 +90,14 @@ class ContextFacts(Payload):
     turns: int
     limit: int | None = None
     limit_by: ContextLimit | None = None
+    is_shortened: bool | None = None
+
+
+class LeftOutTool(Payload):
+    """A tool that the provider of the model does not accept, and why. The request was sent without it."""
+
+    name: str
+    reason: str
 
 
 class Stamp(Payload):
@@ -118,6 +127,7 @@ class Stamp(Payload):
     side: Literal["production", "draft"] | None = None
     context: ContextFacts | None = None
     cut_at_tokens: int | None = None
+    left_out_tools: list[LeftOutTool] | None = None
 
 
 class UsedMemory(Payload):

@@ -15,7 +15,7 @@ from llm.tokens import estimate_tokens, format_tool
 DEFAULT_BUDGET = 24_000
 """Tokens of the conversation without the system text: the size of the demo model, and the default of `build_transcript`."""
 MIN_BUDGET = 1_000
-"""Tokens that are always sent. If they are too many for the model, it reports that itself."""
+"""Tokens that are always sent, at most half of the model's size. If they are too many for the model, it reports that itself."""
 MAX_FOR_ANSWER = 16_000
 """Tokens that are reserved for an answer, at most a quarter of the model's size."""
 SHARE_WITHOUT_FACTOR = 0.75
@@ -34,11 +34,12 @@ CUT = "[{count:,} characters are left out here, because the whole is too long fo
 
 
 def get_model_size(endpoint: Endpoint, model: str) -> int:
-    """Return how many tokens the model can read, at most `LLM_MAX_CONTEXT`."""
+    """Return how many tokens the model can read, at most `LLM_MAX_CONTEXT`: as many as people have set or its server has
+    shown, else by the list of prices, else `LLM_CONTEXT_SIZE`."""
     if endpoint.provider == "demo":
         return DEFAULT_BUDGET
-    size: int = min(get_context_size(endpoint, model) or settings.LLM_CONTEXT_SIZE, settings.LLM_MAX_CONTEXT)
-    return size
+    known = endpoint.context_size or get_context_size(endpoint, model) or settings.LLM_CONTEXT_SIZE
+    return int(min(known, settings.LLM_MAX_CONTEXT))
 
 
 def find_context_limit(
@@ -74,7 +75,7 @@ def get_context_budget(
     answer = min(max_tokens or get_answer_size(endpoint, model) or MAX_FOR_ANSWER, MAX_FOR_ANSWER, size // 4)
     fixed = estimate_tokens(system) + sum(estimate_tokens(format_tool(tool)) for tool in tools)
     share = SHARE_WITHOUT_FACTOR if factor is None else SHARE_WITH_FACTOR
-    return max(MIN_BUDGET, int(((size - answer) / (factor or 1.0) - fixed) * share))
+    return max(min(MIN_BUDGET, size // 2), int(((size - answer) / (factor or 1.0) - fixed) * share))
 
 
 def estimate_tokens_of_turns(turns: Iterable[Turn]) -> int:
@@ -99,6 +100,13 @@ def shorten_turns(turns: Sequence[Turn], budget: int | None = None) -> list[Turn
             blocks.append([turn])
     text = system.text.removesuffix(f"\n\n{LEFT_OUT}")
     return fit_blocks(text, blocks, estimate_tokens_of_turns(rest) // 2 if budget is None else budget)
+
+
+def compute_budget_of_size(size: int, system: Turn) -> int:
+    """Return a budget for turns beside this system text that surely fits into a size that a model has stated, without a quarter of
+    it for the answer; 0 if too little is left."""
+    left = int((size - size // 4) * SHARE_WITHOUT_FACTOR) - estimate_tokens(system.text)
+    return left if left >= MIN_SECTION else 0
 
 
 def shorten_section(text: str) -> str:

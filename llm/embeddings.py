@@ -10,8 +10,8 @@ from pydantic_core import from_json
 
 from common.egress import HostRefused, get_session_for, read_capped
 from common.providers import get_provider
-from llm.adapters.openai import build_headers, build_path, get_target
-from llm.errors import build_status_error, redact
+from llm.adapters.openai import build_connection_error, build_headers, build_path, get_base_url, get_target
+from llm.errors import build_status_error
 from llm.messages import ModelRequest, Turn, Usage
 from llm.prices import build_embedding_usage
 from llm.protocol import Endpoint, LLMError
@@ -47,8 +47,7 @@ async def embed_texts(endpoint: Endpoint, model: str, texts: list[str], *, secon
     except HostRefused as refused:
         raise LLMError("host_refused", refused.message) from refused
     except (aiohttp.ClientError, OSError) as error:
-        text = redact(f"The model's server cannot be reached: {error}", endpoint.key)
-        raise LLMError("unreachable", text, retryable=True) from error
+        raise build_connection_error(error, get_base_url(endpoint), endpoint.key) from error
     vectors = _read_vectors(answer, len(texts))
     usage = build_embedding_usage(endpoint, build_embedding_request(model, texts), answer.get("usage"))
     return Embedded(vectors, usage, loop.time() - started)

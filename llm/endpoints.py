@@ -13,7 +13,7 @@ from django.conf import settings
 from actors.models import Actor
 from common.errors import Code, Invalid
 from common.json_rows import build_object
-from common.model_settings import ModelSettings
+from common.model_settings import ChatModelSettings
 from common.secrets import DecryptionFailed, Secret, decrypt_for
 from events.payloads import PaidBy, PayerReason
 from llm.models import LLMPolicy, LLMProfile
@@ -36,7 +36,7 @@ class ModelChoice:
     paid_by: PaidBy
     reason: PayerReason
     model: str
-    settings: ModelSettings | None = None
+    settings: ChatModelSettings | None = None
     person: Actor | None = None
 
 
@@ -100,7 +100,8 @@ def build_keyless_endpoint(choice: ModelChoice) -> Endpoint:
     """Return the endpoint of a chosen model without its key, to look up its price before it is asked."""
     stored, system = choice.settings, settings.SYSTEM_MODEL
     if stored is not None:
-        return Endpoint(stored.provider, stored.api_base or None, Secret(""), choice.paid_by)
+        size = stored.context_size
+        return Endpoint(stored.provider, stored.api_base or None, Secret(""), choice.paid_by, context_size=size)
     if choice.paid_by == "system":
         return Endpoint(system["provider"], system["api_base"] or None, Secret(""), "system")
     return Endpoint("demo", None, Secret(""), "demo")
@@ -287,7 +288,7 @@ def _require_offered(model: str, *, is_required: bool = False) -> str:
     return model
 
 
-def _build_stored_endpoint(choice: ModelChoice, stored: ModelSettings) -> Endpoint:
+def _build_stored_endpoint(choice: ModelChoice, stored: ChatModelSettings) -> Endpoint:
     try:
         key = stored.decrypt_key()
     except DecryptionFailed as error:
@@ -304,6 +305,7 @@ def _build_stored_endpoint(choice: ModelChoice, stored: ModelSettings) -> Endpoi
         key=key,
         paid_by=choice.paid_by,
         options=stored.options,
+        context_size=stored.context_size,
         reason=choice.reason,
         person_id=choice.person.id if choice.person else None,
         person_name=choice.person.name if choice.person else "",
@@ -336,7 +338,7 @@ def build_test_endpoint(
     cannot be decrypted.
     """
     is_own = owner_id == person_id
-    stored: ModelSettings | None
+    stored: ChatModelSettings | None
     if encrypted_key:
         key = decrypt_for(encrypted_key, owner=str(owner_id), purpose=MODEL_TEST_PURPOSE)
     else:

@@ -113,7 +113,10 @@ class Chunk:
 @dataclass(frozen=True)
 class Answer:
     """The complete answer of a model. `finish`: `stop`, `tool_calls`, `length`, `content_filter`. `cut_at_tokens`: it was cut at so
-    many tokens, because budgets had not enough left for a longer answer."""
+    many tokens, because budgets had not enough left for a longer answer. `remaining_turns`: how many texts were left in the request
+    after it was shortened for being too long; null: it was not. `shows_context_size`: a longer request was refused before it, by an
+    error that did not say how much the model reads. `left_out_tools`: why the provider does not accept these tools, by their names;
+    the request was sent without them."""
 
     text: str
     thinking: str
@@ -126,3 +129,6 @@ class Answer:
     tries: int = 1
     cut_at_tokens: int | None = None
     provider_fields: ProviderFields | None = None
+    remaining_turns: int | None = None
+    shows_context_size: bool = False
+    left_out_tools: Mapping[str, str] = field(default_factory=dict)

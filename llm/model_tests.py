@@ -22,6 +22,7 @@ from common.ids import new_id
 from common.local_models import list_local_servers
 from common.model_settings import check_model, check_server
 from common.operators import can_administer_installation
+from common.providers import get_provider
 from common.redis_client import redis_client
 from common.secrets import Secret, encrypt_for
 from common.shared_slots import SharedSlots
@@ -63,7 +64,8 @@ class Offer:
 
 @dataclass(frozen=True)
 class ModelTest:
-    """A test and its result. `code` and `message`: why the model did not answer; `models`: the names that the server lists.
+    """A test and its result. `code` and `message`: why the model did not answer; `models`: the names that the server lists;
+    `context_sizes`: how many tokens they read, as far as it says that.
 
     `locks`: the Redis keys that prevent a second test of the same kind at the same time.
     """
@@ -77,6 +79,7 @@ class ModelTest:
     message: str = ""
     seconds: float = 0.0
     models: tuple[str, ...] = ()
+    context_sizes: Mapping[str, int] = field(default_factory=dict)
 
 
 class ModelSettingsInput(TypedDict):
@@ -224,7 +227,8 @@ def _mark_running(owner_id: UUID, test_id: str) -> ModelTest | None:
 
 async def _list_models(test: ModelTest, endpoint: Endpoint) -> ModelTest:
     try:
-        return replace(test, state="done", ok=True, models=tuple(await list_models(endpoint)))
+        sizes = await list_models(endpoint)
+        return replace(_add_sizes(test, sizes), state="done", ok=True, models=tuple(sizes))
     except LLMError as error:
         return replace(test, state="done", code=error.code, message=error.message)
 
@@ -241,9 +245,35 @@ async def _test_model(
     except AppError as error:
         return replace(test, state="done", code=error.code.value, message=error.message)
     result = await test_model(endpoint, model)
+    if result.ok:
+        result, test = await _compare_with_listing(result, test, endpoint, model)
     await asyncio.to_thread(_record_usage, record_usage, result)
     seconds = round(result.seconds, 3)
     return replace(test, state="done", ok=result.ok, code=result.code, message=result.message, seconds=seconds)
+
+
+async def _compare_with_listing(
+    result: ModelTestResult, test: ModelTest, endpoint: Endpoint, model: str
+) -> tuple[ModelTestResult, ModelTest]:
+    """Return the result with what the server's list says of the model: how much it reads, and whether it is among them. A server
+    without a list is asked nothing else."""
+    if get_provider(endpoint.provider).models_from != "server":
+        return result, test
+    try:
+        sizes = await list_models(endpoint)
+    except LLMError:
+        return result, test
+    if model in sizes:
+        return replace(result, context_size=sizes[model]), _add_sizes(test, {model: sizes[model]})
+    if sizes and not result.code:
+        text = f"It answers, but the server does not list {model}. It lists {', '.join(list(sizes)[:5])}."
+        return replace(result, code="not_listed", message=text), test
+    return result, test
+
+
+def _add_sizes(test: ModelTest, sizes: Mapping[str, int | None]) -> ModelTest:
+    known = {name: size for name, size in sizes.items() if size is not None}
+    return replace(test, context_sizes=known)
 
 
 def _reserve(reserve: Callable[[ModelRequest], object], request: ModelRequest) -> None:

@@ -7,12 +7,12 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from common.model_settings import ModelSettings
+from common.model_settings import ChatModelSettings
 from common.models import Identified, build_display_name
 from common.providers import list_provider_choices
 
 
-class LLMProfile(Identified, ModelSettings):
+class LLMProfile(Identified, ChatModelSettings):
     """A person's own model and key. Runs that work for the person use it where operator and workspace allow it.
 
     `tested_at`: the last test of these settings; `test_code` and `test_message` are empty if the model answered.

@@ -38,7 +38,7 @@ class SetPrice:
 class Endpoint:
     """The server of a model, its key, and who pays. `provider` is a name of `common.providers`, or `merge_service`; `options` are
     the values of the provider's fields; `price` replaces the listed price of the model. `person_id` and `person_name`: whose own
-    key it is, for `paid_by` person.
+    key it is, for `paid_by` person. `context_size`: the most tokens of a request, as people have set it or the server has shown it.
     """
 
     provider: str
@@ -50,6 +50,7 @@ class Endpoint:
     person_id: UUID | None = None
     person_name: str = field(default="", compare=False)
     price: SetPrice | None = None
+    context_size: int | None = field(default=None, compare=False)
 
 
 def build_origin(endpoint: Endpoint, model: str) -> str:
@@ -68,8 +69,10 @@ class Timeouts:
 
 @dataclass(frozen=True)
 class ModelTestResult:
-    """The result of a model test. `code` (of `LLMError`, or `empty_answer`) and `message` are empty when the model answered.
-    `seconds`: until the first chunk or the error; `total`: until the end."""
+    """The result of a model test. `code` (of `LLMError`, or `empty_answer`) and `message` are empty when the model answered, except
+    that it has the code `no_tools` if it only answers without tools.
+    `seconds`: until the first chunk or the error; `total`: until the end. `context_size`: how much the model reads, if its server
+    says that."""
 
     ok: bool
     message: str
@@ -78,16 +81,18 @@ class ModelTestResult:
     finish: str = ""
     total: float = 0.0
     usage: Usage = field(default_factory=Usage)
+    context_size: int | None = None
 
 
 class LLMError(Exception):
     """A request that failed.
 
     `code`: `timeout_first`, `timeout_idle`, `timeout_total`, `cut`, `rate_limited`, `server`, `refused` (401/402/403),
-    `not_found`, `bad_request`, `context_too_long`, `unreachable`, `host_refused`, `garbled`,
+    `not_found`, `bad_request`, `no_tools` (the model calls none), `context_too_long`, `unreachable`, `host_refused`, `garbled`,
     `llm_profile_withdrawn` (not sent: the person's own model may not be used any more). `message` contains no secrets and
     can be shown. `partial_text` and `partial_thinking`: the part of the answer that arrived; `usage`: its tokens. `retryable`:
-    a retry may help; `retry_after`: seconds, if the provider named them. `tries`: how many requests were made.
+    a retry may help; `retry_after`: seconds, if the provider named them. `tries`: how many requests were made. `context_size`: the
+    most tokens that the model reads, if the error says it. `is_starting`: the server loads its model.
     """
 
     def __init__(
@@ -101,6 +106,8 @@ class LLMError(Exception):
         partial_thinking: str = "",
         usage: Usage | None = None,
         tries: int = 1,
+        context_size: int | None = None,
+        is_starting: bool = False,
     ) -> None:
         super().__init__(message)
         self.code = code
@@ -111,6 +118,8 @@ class LLMError(Exception):
         self.partial_thinking = partial_thinking
         self.usage = usage
         self.tries = tries
+        self.context_size = context_size
+        self.is_starting = is_starting
 
 
 class LLM(Protocol):

@@ -6,6 +6,8 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
+from django.conf import settings
+
 from llm.messages import Answer, Chunk, ModelRequest
 from llm.protocol import LLM, LLMError
 
@@ -73,7 +75,11 @@ def get_breaker(*key: str) -> Breaker:
 
 
 class RetryingModel:
-    """Sends a request to another `LLM` in up to `MAX_TRIES` tries, including the first. It never retries after the first chunk."""
+    """Sends a request to another `LLM` in up to `MAX_TRIES` tries, including the first. It never retries after the first chunk.
+
+    A server that cannot be reached, or loads its model, is asked again after each of `LLM_RESTART_DELAYS`. `repeats_slow_requests`:
+    a request is repeated that did not begin to answer in time; a server with little power would only have more to do.
+    """
 
     def __init__(
         self,
@@ -84,6 +90,7 @@ class RetryingModel:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         announce: Announce | None = None,
         check: Check | None = None,
+        repeats_slow_requests: bool = True,
     ) -> None:
         self._llm = llm
         self._find_breaker = find_breaker
@@ -91,6 +98,7 @@ class RetryingModel:
         self._sleep = sleep
         self._announce = announce
         self._check = check
+        self._max_tries = MAX_TRIES_BY_CODE | ({} if repeats_slow_requests else {"timeout_first": 1})
 
     async def ask(self, request: ModelRequest) -> AsyncGenerator[Chunk | Answer, None]:
         """Send the request, and retry it where that can help. Raises the last `LLMError`, with `tries`."""
@@ -133,15 +141,25 @@ class RetryingModel:
                 raise
 
     def _may_retry(self, error: LLMError, tries: int) -> bool:
-        max_tries = MAX_TRIES_BY_CODE.get(error.code, MAX_TRIES)
+        if _is_restarting(error):
+            max_tries = 1 + len(settings.LLM_RESTART_DELAYS)
+        else:
+            max_tries = self._max_tries.get(error.code, MAX_TRIES)
         return error.retryable and tries < max_tries and (error.retry_after or 0.0) <= MAX_DELAY_SECONDS
 
     def _get_delay(self, error: LLMError, tries: int) -> float:
         """Return the seconds that the provider asked for, else an exponential backoff, both with jitter."""
+        if _is_restarting(error) and error.retry_after is None:
+            seconds: float = settings.LLM_RESTART_DELAYS[tries - 1]
+            return seconds * (0.95 + 0.1 * self._rng())
         backoff: float = BASE_DELAY_SECONDS * 2 ** (tries - 1)
         if error.retry_after is not None:
             return error.retry_after + self._rng() * backoff / 2
         return backoff * (0.5 + self._rng())
+
+
+def _is_restarting(error: LLMError) -> bool:
+    return error.code == "unreachable" or error.is_starting
 
 
 def _now() -> float:

@@ -42,11 +42,13 @@ def set_llm_profile(
     api_base: str = "",
     options: Mapping[str, str] | None = None,
     key: Secret | None = None,
+    context_size: int | None = None,
 ) -> LLMProfile:
     """Set the actor's own model. Runs that work for the actor use it from the next one on, where it is allowed.
 
     `revision` is 0 if none was set before. `key` null keeps the stored key if provider and `api_base` are unchanged, and deletes
-    it otherwise. Raises `Forbidden` if the operator does not allow it, `Invalid` (also `host_refused`), `Conflict`.
+    it otherwise. `context_size`: see `set_model`. Raises `Forbidden` if the operator does not allow it, `Invalid` (also
+    `host_refused`), `Conflict`.
     """
     check_policy(provider)
     if provider == "demo":
@@ -63,6 +65,7 @@ def set_llm_profile(
         options=options,
         key=key,
     )
+    profile.context_size = context_size
     profile.tested_at = profile.failed_at = None
     profile.test_code = profile.test_message = profile.failure_code = profile.failure_message = ""
     profile.save()
@@ -145,7 +148,8 @@ def record_llm_profile_test(endpoint: Endpoint, model: str, result: ModelTestRes
         tested = (endpoint.provider, endpoint.api_base, endpoint.options, model)
         if stored != tested or profile.decrypt_key() != endpoint.key:
             return
-        profile.tested_at, profile.test_code, profile.test_message = now(), result.code[:40], result.message[:600]
+        failure = ("", "") if result.ok else (result.code[:40], result.message[:600])
+        profile.tested_at, (profile.test_code, profile.test_message) = now(), failure
         profile.save(update_fields=["tested_at", "test_code", "test_message"])
         publish_list_changed([profile.person_id], "me")
 

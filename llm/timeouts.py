@@ -8,9 +8,9 @@ from operator import itemgetter
 from llm.protocol import LLMError, Timeouts
 
 _TEXTS = {
-    "timeout_first": "The model did not begin to answer within {0:g} s.",
-    "timeout_idle": "The model fell silent for {0:g} s in the middle of its answer.",
-    "timeout_total": "The model did not finish within {0:g} s.",
+    "timeout_first": "The model did not begin to answer within {0:g} s (LLM_FIRST_TOKEN_TIMEOUT).",
+    "timeout_idle": "The model fell silent for {0:g} s in the middle of its answer (LLM_IDLE_TIMEOUT).",
+    "timeout_total": "The model did not finish within {0:g} s (LLM_TOTAL_TIMEOUT).",
 }
 
 

@@ -29,8 +29,8 @@ def answer_job(run: Run, text: str, model: ResolvedModel = MODEL) -> Run:
     return Run.objects.get(pk=run.pk)
 
 
-def fail_job(run: Run) -> Run:
+def fail_job(run: Run, code: str = "server") -> Run:
     """Claim the job if necessary, and let it fail."""
     run = run if run.state == "running" else claim_job(run)
-    Recorder(run, MODEL).record_loop_end(LoopEnded("failed", "server", "The model's server failed."))
+    Recorder(run, MODEL).record_loop_end(LoopEnded("failed", code, "The model's server failed."))
     return Run.objects.get(pk=run.pk)

@@ -20,6 +20,7 @@ PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 # No rate limits: tests of limits set their own (tests/actors/test_throttling.py).
 RATES = dict.fromkeys(RATES, (0, 0))  # noqa: F405
 ACCOUNT_RATE_LIMITS = False  # type: ignore[assignment]  # allauth: no limits
+LLM_RESTART_DELAYS = (0.002, 0.004, 0.008)
 # Each test client builds the middleware anew, so static files are searched at each request instead of all at the start.
 WHITENOISE_AUTOREFRESH = True
 # The files of a test run are in a folder of their own, which is deleted at its end.

@@ -289,7 +289,7 @@ class ReservationAdmin(ReadOnlyAdmin):
 
 @admin.register(TokenFactor)
 class TokenFactorAdmin(ReadOnlyAdmin):
-    list_display = ("provider", "model", link_column("workspace"), "factor", "samples", "updated_at")
+    list_display = ("provider", "model", link_column("workspace"), "factor", "samples", "context_size", "updated_at")
     list_filter = ("provider",)
     list_select_related = ("workspace",)
     search_fields = ("model", "workspace__name")

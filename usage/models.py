@@ -161,6 +161,9 @@ class TokenFactor(Identified):
     """How many tokens a model of a workspace counts for one of our estimate (`llm.tokens`): a smoothed mean of `samples` requests.
 
     Each workspace learns factors of its own, because the server of one workspace could report anything.
+
+    `context_size`: the most tokens of a request, as the server `context_server` (an `api_base`) said or showed by refusing a longer
+    one; null: not known.
     """
 
     workspace = models.ForeignKey(
@@ -170,6 +173,8 @@ class TokenFactor(Identified):
     model = models.CharField(_("model"), max_length=200)
     factor = models.FloatField(_("factor"))
     samples = models.PositiveIntegerField(_("samples"), default=1)
+    context_size = models.PositiveIntegerField(_("context size"), null=True, blank=True)
+    context_server = models.CharField(_("server of the context size"), max_length=400, blank=True, db_default="")
     updated_at = models.DateTimeField(_("updated at"), auto_now=True)
 
     class Meta:

@@ -26,6 +26,7 @@ MIN_SAMPLES = 3
 """Requests from which a factor of tokens must be learnt before it is used."""
 NO_RULES: Mapping[str, Any] = {"budgets": (), "prices": (), "factors": ()}
 """For an owner of usage without a workspace."""
+FACTOR_FIELDS = ("provider", "model", "factor", "samples", "context_size", "context_server")
 COUNTED_PAYERS = {True: (Payer.SYSTEM,), False: (Payer.SYSTEM, Payer.WORKSPACE)}
 """Whose payments a budget counts, by `by_operator`."""
 
@@ -37,7 +38,7 @@ def build_rules_expression(workspace: str) -> Combinable:
     names = ("id", "scope", "period", "subject_id", "by_operator", "limit_tokens", "refuses_unpriced")
     budget_fields = {name: F(name) for name in (*names, "workspace__time_zone")}
     factors = TokenFactor.objects.filter(workspace=OuterRef(workspace))
-    factor_fields = {name: F(name) for name in ("provider", "model", "factor", "samples")}
+    factor_fields = {name: F(name) for name in FACTOR_FIELDS}
     price_fields = {name: F(name) for name in ("workspace_id", "provider", "model", "input_micro", "output_micro")}
     return JSONObject(
         budgets=ArraySubquery(budgets.values(json=JSONObject(**budget_fields))),
@@ -95,10 +96,13 @@ def predict_model(
 
 def _add_token_factor(model: ResolvedModel, factors: Iterable[Mapping[str, Any]]) -> ResolvedModel:
     """Return the model with the tokens that it counts for one of our estimate (`TokenFactor`), as soon as enough requests have
-    shown them."""
+    shown them, and with its context size, if it is known and nobody has set it."""
     for learnt in factors:
         if (learnt["provider"], learnt["model"]) == (model.endpoint.provider, model.name[:200]):
             factor = learnt["factor"] if learnt["samples"] >= MIN_SAMPLES else None
+            endpoint = model.endpoint
+            if endpoint.context_size is None and learnt["context_server"] == (endpoint.api_base or ""):
+                model = replace(model, endpoint=replace(endpoint, context_size=learnt["context_size"]))
             return replace(model, token_factor=factor, token_samples=learnt["samples"])
     return model
 

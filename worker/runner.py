@@ -82,6 +82,8 @@ class Runner:
         self._stream = self._kind.open_stream(self.run)
         self._rate = get_reading_rate(self.run.workspace_id)
         self._partial = PartialMessage(self.run.get_message_id())
+        self._earlier_partial: PartialMessage | None = None
+        """What was streamed before the model was asked again, until the next attempt sends its first chunk."""
         self._text_sources: TextSources | None = None
         self._request: ModelRequest | None = None
         """The last request to the model, until its ledger entry is written."""
@@ -251,6 +253,7 @@ class Runner:
         match event:
             case Chunk():
                 chunk = replace(event, text=to_storable(event.text))
+                self._earlier_partial = None
                 self._partial.add(chunk)
                 if self._prepared.form is None or chunk.part != "text":
                     # A text that has to follow a schema may be refused, and is not stored then.
@@ -267,6 +270,7 @@ class Runner:
                 saved = await self._complete(self._store_answer(event))
                 self._is_finished = not event.answer.calls and not event.problems
                 self._partial = PartialMessage(saved.next_step.message_id)
+                self._earlier_partial = None
                 await self._stream.close()
                 return saved
             case ModelRetried():
@@ -274,7 +278,10 @@ class Runner:
                 await self._stream.close()
                 self.attempts |= {self.run.attempt + 1}
                 saved = await self._store(self._record_retry, event)
+                streamed = self._partial
+                earlier = streamed if streamed.text or streamed.thinking else self._earlier_partial
                 self._discard_partial()
+                self._earlier_partial = earlier
                 return saved
             case LoopEnded():
                 await self._end_run(event)
@@ -319,7 +326,8 @@ class Runner:
         """Store that the run has ended or waits. `error`: of its last request, for the ledger; null: built if needed."""
         await self._stream.stop()
         error = error or self._build_error_of_unfinished_request(end)
-        await self._store(self._kind.record_loop_end, self._claimed, self._prepared.model, end, self._partial, error)
+        partial = self._earlier_partial or self._partial  # people have read it
+        await self._store(self._kind.record_loop_end, self._claimed, self._prepared.model, end, partial, error)
         self._is_finished = True
 
     def _build_error_of_unfinished_request(self, end: LoopEnded) -> LLMError | None:
@@ -361,6 +369,7 @@ class Runner:
             await self._store(requeue_run, self.run, request)
 
     def _discard_partial(self) -> None:
+        self._earlier_partial = None
         self._partial = PartialMessage(self._partial.message_id)
 
     async def _check_endpoint(self) -> None:

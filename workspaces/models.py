@@ -10,7 +10,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import gettext_noop
 
-from common.model_settings import ModelSettings
+from common.model_settings import ChatModelSettings
 from common.models import Identified, ObjectGrant, WithRevision, build_display_name
 from events.payloads import ContextStrategy
 from events.rows import MembershipRow, Role
@@ -191,7 +191,7 @@ class PastMembership(Identified, WithEditorTimes):
         return build_display_name(self, "actor", "workspace")
 
 
-class Credential(Identified, ModelSettings):
+class Credential(Identified, ChatModelSettings):
     """The model of a workspace's agents."""
 
     workspace = models.OneToOneField(

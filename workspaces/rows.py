@@ -1,6 +1,6 @@
 """Building the rows of workspaces and of their models."""
 
-from common.model_settings import ModelSettings
+from common.model_settings import ChatModelSettings, ModelSettings
 from events.rows import DeletedWorkspaceRow, ModelRow, WorkspaceRow
 from workspaces.models import Workspace
 from workspaces.permissions import compute_workspace_verbs
@@ -44,5 +44,6 @@ def build_model_row(settings: ModelSettings | None) -> ModelRow:
         default_model=settings.default_model,
         key_last4=settings.key_last4 or None,
         has_key=bool(settings.encrypted_key),
+        context_size=settings.context_size if isinstance(settings, ChatModelSettings) else None,
         revision=settings.revision,
     )

@@ -469,8 +469,11 @@ def set_model(
     api_base: str = "",
     options: Mapping[str, str] | None = None,
     key: Secret | None = None,
+    context_size: int | None = None,
 ) -> Credential:
     """Set the model of a workspace: provider, `api_base`, options, key, and the model's name. Agents use it from their next run on.
+
+    `context_size`: the most tokens of a request; null: as many as the server says or shows.
 
     `revision` is that of the settings that are replaced, 0 if there are none. `key` null keeps the stored key if provider and
     `api_base` are unchanged, and deletes it otherwise. If requests go to another provider or host from now on, the hook
@@ -492,6 +495,7 @@ def set_model(
         options=options,
         key=key,
     )
+    row.context_size = context_size
     row.save()
     audit.record(
         actor,

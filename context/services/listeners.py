@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.db import DatabaseError, transaction
 
-from context.services.summaries import continue_summary, fail_summary, store_summary
+from context.services.summaries import continue_summary, fail_summary, repeat_with_less, store_summary
 
 logger = logging.getLogger(__name__)
 
@@ -34,15 +34,18 @@ def finish_summaries(runs: Sequence[EndedRun]) -> None:
 
 
 def _finish_summary(job: EndedRun) -> None:
+    until = job.input["input"].get("until", 0)
     if job.state != "completed":
         fail_summary(job.id, job.error_code or job.state)
+        if job.error_code == "context_too_long" and job.on_behalf_of is not None:
+            repeat_with_less(job.id, job.on_behalf_of, until)
         return
     try:
         with transaction.atomic():
             store_summary(job.id, job.answer, (job.stamp or {}).get("model", ""))
         if job.on_behalf_of is not None:
             with transaction.atomic():  # of its own: what is stored stays if no further job can start
-                continue_summary(job.id, job.on_behalf_of, job.input["input"].get("until", 0))
+                continue_summary(job.id, job.on_behalf_of, until)
     except (DatabaseError, MemoryError):
         raise
     except Exception:

@@ -32,7 +32,11 @@ from events.publish import publish_workspace_list_changed
 from llm.tokens import estimate_tokens
 
 INPUT_TOKENS = 12_000
-"""Tokens of new messages that one job reads."""
+"""Tokens of new messages that one job reads at most."""
+INPUT_SHARE = 0.5
+"""The part of a conversation's tokens that they may have. The summary so far and the instructions need some, too."""
+MIN_INPUT_TOKENS = 400
+"""With fewer, a job whose input was too long for the model is not repeated."""
 MAX_JOBS_BEHIND = 4
 """How far back a summary reaches. If a person requests it: the newest `MAX_JOBS_BEHIND * INPUT_TOKENS` tokens of messages. If it is
 due: the newest `budget + MAX_JOBS_BEHIND * INPUT_TOKENS` tokens after the summary before it. Older messages are left out. The last
@@ -85,6 +89,7 @@ def start_due_summary(chat_id: UUID, person_id: UUID, *, budget: int) -> History
         if (now() - last.ended_at).total_seconds() < PAUSE_SECONDS:
             return None
     base = find_newest_summary(chat_id)
+    input_tokens = min(_find_input_tokens(chat), max(MIN_INPUT_TOKENS, int(INPUT_SHARE * budget)))
     unsummarised = _list_sizes(chat_id, base.through_seq if base else 0, limit=budget + MAX_JOBS_BEHIND * INPUT_TOKENS)
     if sum(size for _, size in unsummarised) < PREPARE_SHARE * budget:
         return None
@@ -94,7 +99,7 @@ def start_due_summary(chat_id: UUID, person_id: UUID, *, budget: int) -> History
         if kept and kept_tokens + size > share * budget:
             break
         kept, kept_tokens = kept + 1, kept_tokens + size
-    return _start(chat, person, base, unsummarised[: len(unsummarised) - kept])
+    return _start(chat, person, base, unsummarised[: len(unsummarised) - kept], input_tokens)
 
 
 def request_summary(actor: Actor, chat_id: UUID) -> HistorySummary:
@@ -109,7 +114,7 @@ def request_summary(actor: Actor, chat_id: UUID) -> HistorySummary:
     newest = find_newest_summary(chat_id)
     if newest is not None:
         to_summarise = [(seq, size) for seq, size in to_summarise if seq <= newest.through_seq] or to_summarise
-    summary = _start(chat, actor, None, to_summarise) if to_summarise else None
+    summary = _start(chat, actor, None, to_summarise, _find_input_tokens(chat)) if to_summarise else None
     if summary is None:
         raise Conflict("There is nothing to summarise here, or a summary is being written.")
     audit.record(actor, "summary.requested", workspace_id=chat.workspace_id, object_id=chat.id)
@@ -123,7 +128,31 @@ def continue_summary(job_id: UUID, person: Actor, until: int) -> None:
     summary = ready.select_related("chat__workspace").first()
     if summary is not None:
         unsummarised = _list_sizes(summary.chat_id, summary.through_seq, until=until, limit=MAX_UNSUMMARISED)
-        _start(summary.chat, person, summary, unsummarised)
+        _start(summary.chat, person, summary, unsummarised, summary.input_tokens)
+
+
+def repeat_with_less(job_id: UUID, person: Actor, until: int) -> None:
+    """Start a failed job again with half of its input, because that was too long for the model."""
+    failed = (
+        HistorySummary.objects.filter(job_id=job_id, state=SummaryState.FAILED)
+        .select_related("chat__workspace")
+        .first()
+    )
+    if failed is None or failed.input_tokens // 2 < MIN_INPUT_TOKENS:
+        return
+    since = failed.base.through_seq if failed.base else failed.from_seq - 1
+    to_summarise = _list_sizes(failed.chat_id, since, until=until, limit=MAX_UNSUMMARISED)
+    _start(failed.chat, person, failed.base, to_summarise, failed.input_tokens // 2)
+
+
+def _find_input_tokens(chat: Chat) -> int:
+    """Return how many tokens of new messages a job may read: half as many as the last one, if they were too many for the model."""
+    last = HistorySummary.objects.filter(chat=chat).order_by("-created_at", "-pk").first()
+    limit = chat.workspace.context_max_tokens
+    of_workspace = INPUT_TOKENS if limit is None else int(INPUT_SHARE * limit)
+    was_too_long = last is not None and (last.state, last.error_code) == (SummaryState.FAILED, "context_too_long")
+    of_last = last.input_tokens // 2 if last is not None and was_too_long else INPUT_TOKENS
+    return max(MIN_INPUT_TOKENS, min(INPUT_TOKENS, of_workspace, of_last))
 
 
 def _list_sizes(chat_id: UUID, since: int, *, limit: int, until: int = END) -> list[tuple[int, int]]:
@@ -141,13 +170,18 @@ def _list_sizes(chat_id: UUID, since: int, *, limit: int, until: int = END) -> l
 
 
 def _start(
-    chat: Chat, person: Actor, base: HistorySummary | None, to_summarise: Sequence[tuple[int, int]]
+    chat: Chat,
+    person: Actor,
+    base: HistorySummary | None,
+    to_summarise: Sequence[tuple[int, int]],
+    input_tokens: int,
 ) -> HistorySummary | None:
-    """Start the job that continues `base` with the first of these messages; the next job follows it (`continue_summary`). Return
-    null if there are no messages, or if another summary of the chat is being written."""
+    """Start the job that continues `base` with the first of these messages, with at most `input_tokens` if it is more than one
+    message; the next job follows it (`continue_summary`). Return null if there are no messages, or if another summary of the chat
+    is being written."""
     through, tokens, count = 0, 0, 0
     for seq, size in to_summarise:
-        if count and tokens + size > INPUT_TOKENS:
+        if count and tokens + size > input_tokens:
             break
         through, tokens, count = seq, tokens + size, count + 1
     if not count:
@@ -164,6 +198,7 @@ def _start(
                 through_seq=through,
                 messages=(base.messages if base else 0) + len(messages),
                 source_tokens=(base.source_tokens if base else 0) + tokens,
+                input_tokens=input_tokens,
             )
             data = {"text": text, "until": to_summarise[-1][0]}
             job = SummaryJob(person, chat.workspace_id, chat.id, text, data, EXPECTED_CHARACTERS)

@@ -21,7 +21,7 @@ from chats.models import Message
 from common.clock import now
 from common.ids import new_id
 from common.tenants import set_current_tenant
-from embeddings.models import EmbeddedChat, EmbeddingModel, MessageEmbedding
+from embeddings.models import BATCH_SIZE, EmbeddedChat, EmbeddingModel, MessageEmbedding
 from embeddings.services.settings import build_endpoint
 from embeddings.vectors import MAX_DIMENSIONS, format_vector
 from events.publish import publish_workspace_list_changed
@@ -35,8 +35,6 @@ from usage.rules import read_rules, resolve_model
 
 logger = logging.getLogger(__name__)
 
-BATCH = 64
-"""Messages of one request."""
 MAX_BATCH_TOKENS = 40_000
 MAX_TEXT_TOKENS = 2_000
 """Tokens of a message that are embedded: its beginning."""
@@ -217,12 +215,16 @@ async def _embed_chat(chat: DueChat) -> None:
 async def embed_batch(row_id: UUID) -> bool:
     """Embed the next messages of a chat. Return whether to go on: not if no messages are left, or if the batch failed, which
     is repeated later."""
-    batch = await run_in_thread(read_batch, row_id, BATCH)
+    batch = await run_in_thread(read_batch, row_id, BATCH_SIZE)
     if batch is None:
         return False
     try:
         vectors = await _embed_texts(batch) if batch.texts else {}
     except LLMError as error:
+        if error.code == "timeout_total" and len(batch.texts) > 1:
+            # A slow server: what was embedded before is stored, and the next batch is smaller.
+            await run_in_thread(_reduce_batch_size, batch)
+            return True
         await run_in_thread(_record_failure, batch, error)
         return False
     return await run_in_thread(_store, batch, vectors)
@@ -252,7 +254,8 @@ async def _embed_texts(batch: EmbeddingBatch) -> dict[int, list[float]]:
             found = await _request_vectors(batch, [texts[index] for index in indexes])
             vectors |= zip(indexes, found, strict=True)
         except LLMError as error:
-            if error.code not in _REFUSED:
+            is_slow = error.code == "timeout_total" and len(indexes) > 1
+            if error.code not in _REFUSED and not is_slow:
                 raise
             if len(indexes) > 1:
                 pending += _halve(indexes)
@@ -309,6 +312,7 @@ def read_batch(row_id: UUID, size: int) -> EmbeddingBatch | None:
     elif row.through_version >= row.chat.version:
         _finish(row)
         return None
+    size = min(size, model.batch_size)
     owner = UsageOwner(workspace_id, row.person_id, chat_id=row.chat_id)
     resolved = resolve_model(build_endpoint(model), model.default_model, owner, read_rules(workspace_id))
     texts = Message.objects.filter(
@@ -410,6 +414,13 @@ def _delete_embeddings(condition: Q) -> None:
 def _record_request(batch: EmbeddingBatch, holder_id: UUID, result: Embedded | LLMError) -> None:
     """Record a request in the ledger, and extend the lease of the chat for the next request."""
     usage.record_embeddings(batch.owner, batch.model, holder_id, result)
+    EmbeddedChat.objects.filter(pk=batch.chat.pk).update(lease_until=now() + timedelta(seconds=LEASE_SECONDS))
+
+
+def _reduce_batch_size(batch: EmbeddingBatch) -> None:
+    """Halve the most messages of a request to this model, which also later requests keep."""
+    size = max(1, len(batch.texts) // 2)
+    EmbeddingModel.objects.filter(generation=batch.generation, batch_size__gt=size).update(batch_size=size)
     EmbeddedChat.objects.filter(pk=batch.chat.pk).update(lease_until=now() + timedelta(seconds=LEASE_SECONDS))
 
 

@@ -16,7 +16,7 @@ from common.operators import check_operator
 from common.providers import EMBEDDING_PROVIDERS, PROVIDERS, get_provider
 from common.secrets import Secret
 from embeddings.hooks import embedding_server_changed
-from embeddings.models import EmbeddedChat, EmbeddingModel
+from embeddings.models import BATCH_SIZE, EmbeddedChat, EmbeddingModel
 from embeddings.vectors import ensure_vector_column
 from events import audit
 from events.publish import publish_workspace_list_changed
@@ -87,7 +87,7 @@ def set_embedding_model(
         key=key,
     )
     if before != (model.provider, model.api_base, model.default_model):
-        model.generation, model.dimensions = new_id(), None
+        model.generation, model.dimensions, model.batch_size = new_id(), None, BATCH_SIZE
     model.failed_at, model.failure_code, model.failure_message = None, "", ""
     model.save()
     EmbeddedChat.objects.filter(chat__workspace=workspace).update(due_at=now(), failures=0)

@@ -108,6 +108,8 @@ class ModelRow(Row):
     key_last4: str | None = None
     has_key: bool = False
     """Whether a key is stored; `key_last4` shows the end of a long one only."""
+    context_size: int | None = None
+    """The most tokens of a request, if somebody has set them; null: as many as the server says."""
     revision: int
 
 

@@ -18,7 +18,7 @@ from common.errors import Invalid
 from common.providers import get_provider
 from llm.adapters.assembly import Assembly, build_cut_error, normalize_finish
 from llm.adapters.openai_format import build_messages, build_tool_choice, build_tools
-from llm.errors import build_exception_error, iter_causes
+from llm.errors import build_exception_error, explain_no_tools, iter_causes
 from llm.messages import Answer, Chunk, ModelRequest
 from llm.prices import build_usage
 from llm.protocol import Endpoint, LLMError, Timeouts, build_origin
@@ -135,7 +135,7 @@ class LiteLLMAdapter:
         error.partial_text, error.partial_thinking = assembly.text, assembly.thinking
         if deadlines.first_token_s is not None:
             error.usage = build_usage(self._endpoint, request, usage, assembly)
-        return error
+        return explain_no_tools(error, request)
 
     def _build_answer(
         self,

@@ -6,10 +6,12 @@ request, and each event is parsed once.
 
 import asyncio
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
 import aiohttp
+from yarl import URL
 
 from common.bounded import BoundedMap
 from common.egress import (
@@ -17,15 +19,17 @@ from common.egress import (
     Target,
     check_model_server,
     check_url,
+    format_host_and_port,
     get_session_for,
     list_model_hosts,
     read_capped,
 )
 from common.providers import get_provider
+from common.secrets import Secret
 from llm.adapters.assembly import build_cut_error, normalize_finish
 from llm.adapters.openai_format import THINKING_FIELD, build_messages, build_tool_choice, build_tools
 from llm.adapters.openai_stream import OpenAIStream
-from llm.errors import build_status_error, redact
+from llm.errors import build_status_error, explain_no_tools, find_refused_tool, redact
 from llm.messages import Answer, Chunk, ModelRequest
 from llm.prices import build_usage
 from llm.protocol import Endpoint, LLMError, Timeouts, build_origin
@@ -50,6 +54,20 @@ _requiring_thinking: BoundedMap[str, bool] = BoundedMap(MAX_LEARNT)
 """The models (`build_origin`) that send their thinking, or refused an assistant message with calls and without thinking."""
 
 
+_refused_tools: BoundedMap[str, dict[tuple[str, str], str]] = BoundedMap(MAX_LEARNT)
+"""By model (`build_origin`), why it does not accept a tool, by the name and the schema of the tool."""
+MAX_REFUSED_TOOLS = 64
+
+
+def find_left_out_tools(endpoint: Endpoint, request: ModelRequest) -> dict[str, str]:
+    """Return the tools of the request that this model does not accept, each with the reason."""
+    refused = _refused_tools.get(build_origin(endpoint, request.model), {})
+    if not refused:
+        return {}
+    found = {tool.name: refused.get((tool.name, str(tool.parameters))) for tool in request.tools}
+    return {name: reason for name, reason in found.items() if reason is not None}
+
+
 def get_base_url(endpoint: Endpoint) -> str:
     """Return the base URL of the endpoint's server."""
     return (endpoint.api_base or get_provider(endpoint.provider).api_base).rstrip("/")
@@ -71,7 +89,7 @@ def get_target(endpoint: Endpoint, path: str) -> Target:
             check_model_server(base)
         return check_url(f"{base}/{path}", list_model_hosts(), any_host=endpoint.paid_by == "system")
     except HostRefused as refused:
-        raise LLMError("host_refused", refused.message) from refused
+        raise LLMError("host_refused", " ".join([refused.message, *refused.hints])) from refused
 
 
 def build_path(endpoint: Endpoint, model: str, path: str) -> str:
@@ -83,6 +101,22 @@ def build_path(endpoint: Endpoint, model: str, path: str) -> str:
     return path.format(model=model) + (f"?{urlencode(query)}" if query else "")
 
 
+def build_connection_error(error: Exception, base: str, key: Secret) -> LLMError:
+    """Return the error for a connection that failed, in words that name the server of the base URL."""
+    server = format_host_and_port(URL(base))
+    if isinstance(error, aiohttp.ClientConnectorDNSError):
+        text = f"There is no server of the name {URL(base).host}."
+    elif isinstance(error, aiohttp.ClientSSLError):
+        text = f"No secure connection to {server} is possible: {error}"
+    elif isinstance(error, aiohttp.ClientConnectorError | TimeoutError):
+        text = f"Nothing answers at {server}."
+    elif isinstance(error, aiohttp.ServerDisconnectedError | ConnectionError):
+        text = f"The server at {server} closed the connection without an answer."
+    else:
+        text = f"The model's server cannot be reached: {error}"
+    return LLMError("unreachable", redact(text, key), retryable=True)
+
+
 class OpenAIAdapter:
     """A model of an endpoint that has `POST {base}/chat/completions`."""
 
@@ -91,6 +125,8 @@ class OpenAIAdapter:
         self._timeouts = timeouts
         self._provider = get_provider(endpoint.provider)
         self._base = get_base_url(endpoint)
+        self._left_out: dict[str, str] = {}
+        """The tools that the last request was sent without, and why."""
 
     async def ask(self, request: ModelRequest) -> AsyncGenerator[Chunk | Answer, None]:
         """Send one request. Raises `LLMError`. Closing the generator closes the connection to the provider at once (RUN16)."""
@@ -120,7 +156,7 @@ class OpenAIAdapter:
             error.partial_text, error.partial_thinking = stream.assembly.text, stream.assembly.thinking
             if timer.first_token_s is not None:
                 error.usage = build_usage(self._endpoint, request, stream.usage, stream.assembly)
-            raise
+            raise explain_no_tools(error, request) from error.__cause__
         finally:
             timer.stop()
             stream.assembly.release()
@@ -139,8 +175,9 @@ class OpenAIAdapter:
         body |= {"model": request.model, "messages": self._build_messages(request), "stream": True}
         if not _without_usage.get(self._base, False):
             body["stream_options"] = {"include_usage": True}
-        if request.tools:
-            body["tools"] = build_tools(request)
+        self._left_out = find_left_out_tools(self._endpoint, request)
+        if tools := [tool for tool in request.tools if tool.name not in self._left_out]:
+            body["tools"] = build_tools(replace(request, tools=tools))
         if request.tool_choice:
             body["tool_choice"] = build_tool_choice(request)
         if request.wants_json:
@@ -164,7 +201,13 @@ class OpenAIAdapter:
         ):
             _requiring_thinking.set(origin, True)
             return await self._open_stream(request)
-        raise error
+        if (name := find_refused_tool(error, request)) is not None:
+            # Only this tool is left out, here and in later requests.
+            [tool] = [tool for tool in request.tools if tool.name == name]
+            refused = _refused_tools.get(origin, {}) | {(name, str(tool.parameters)): error.message}
+            _refused_tools.set(origin, dict(list(refused.items())[-MAX_REFUSED_TOOLS:]))
+            return await self._open_stream(request)
+        raise explain_no_tools(error, request)
 
     def _build_messages(self, request: ModelRequest) -> list[dict[str, Any]]:
         origin = build_origin(self._endpoint, request.model)
@@ -181,8 +224,7 @@ class OpenAIAdapter:
         except HostRefused as refused:
             raise LLMError("host_refused", refused.message) from refused
         except aiohttp.ClientError as error:
-            text = redact(f"The model's server cannot be reached: {error}", key)
-            raise LLMError("unreachable", text, retryable=True) from error
+            raise build_connection_error(error, self._base, key) from error
         except TimeoutError as error:
             raise build_timeout_error("timeout_first", self._timeouts) from error
 
@@ -223,6 +265,7 @@ class OpenAIAdapter:
             calls=calls,
             usage=build_usage(self._endpoint, request, stream.usage, assembly),
             finish=normalize_finish(finish, has_calls=bool(calls)),
+            left_out_tools=self._left_out,
             model=stream.model or request.model,
             first_token_s=timer.first_token_s,
             seconds=timer.seconds,

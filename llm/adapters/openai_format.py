@@ -12,6 +12,13 @@ from llm.messages import ModelRequest, ProviderFields, ToolCall, Turn
 
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_-]")
 
+_SCHEMAS = frozenset(
+    {"items", "additionalItems", "additionalProperties", "contains", "propertyNames", "not", "if", "then", "else"}
+    | {"unevaluatedItems", "unevaluatedProperties"}
+)
+_SCHEMA_LISTS = frozenset({"anyOf", "oneOf", "allOf", "prefixItems", "items"})
+_SCHEMA_MAPS = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
+"""The keywords of JSON Schema whose value is a schema, a list of schemas, or an object of schemas by name."""
 
 THINKING_FIELD = "reasoning_content"
 """The field of an assistant message with the thinking. Some servers require it in every message with calls."""
@@ -41,10 +48,32 @@ def build_tools(request: ModelRequest) -> list[dict[str, Any]]:
     return [
         {
             "type": "function",
-            "function": {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)},
+            "function": {
+                "name": tool.name,
+                "description": tool.description,
+                "parameters": {"type": "object", "properties": {}} | _complete_schema(tool.parameters),
+            },
         }
         for tool in request.tools
     ]
+
+
+def _complete_schema(schema: Any) -> Any:
+    """Return a copy of a JSON schema in which each array says what its items are: OpenAI refuses others. `{}` is anything."""
+    if not isinstance(schema, Mapping):
+        return schema
+    complete: dict[str, Any] = {}
+    for name, value in schema.items():
+        if name in _SCHEMA_MAPS and isinstance(value, Mapping):
+            complete[name] = {key: _complete_schema(inner) for key, inner in value.items()}
+        elif name in _SCHEMA_LISTS and isinstance(value, list):
+            complete[name] = [_complete_schema(inner) for inner in value]
+        else:
+            complete[name] = _complete_schema(value) if name in _SCHEMAS else value
+    kinds = schema.get("type")
+    if kinds == "array" or (isinstance(kinds, list) and "array" in kinds):
+        complete.setdefault("items", {})
+    return complete
 
 
 def build_tool_choice(request: ModelRequest) -> dict[str, Any]:

@@ -61,9 +61,11 @@ class ModelServerBody(Body):
 
 
 class ModelBody(ModelServerBody):
-    """`key` null keeps the stored key if provider and address are unchanged; "" deletes it."""
+    """`key` null keeps the stored key if provider and address are unchanged; "" deletes it. `context_size`: the most tokens of a
+    request; null: as many as the server says, or shows by what it refuses."""
 
     default_model: str = Field(max_length=200, pattern=NOT_BLANK)
+    context_size: int | None = Field(default=None, ge=256, le=20_000_000)
     revision: Revision
 
 
@@ -80,7 +82,10 @@ class ModelPolicyBody(Body):
 
 class ModelTestRow(Row):
     """A test of a model. Once it is done, `code` (the same codes as those of failed runs) and `message` say why the model did
-    not answer; `models` are the names that the server lists."""
+    not answer. It is `ok` with `no_tools` if it only answers without tools, and with `not_listed` if the server lists others.
+
+    `models` are the names that the server lists; `context_sizes`, by name, how many tokens they read, as far as it says that.
+    """
 
     id: UUID
     state: ModelTestState
@@ -89,3 +94,4 @@ class ModelTestRow(Row):
     message: str
     seconds: float
     models: list[str]
+    context_sizes: dict[str, int] = {}

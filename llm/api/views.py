@@ -69,7 +69,13 @@ class Model(APIView):
     @extend_schema(operation_id="set_model", request=ModelBody, responses=ModelRow)
     def put(self, request: Request, workspace_id: UUID) -> HttpResponse:
         body = read(request, ModelBody)
-        credential = workspaces.set_model(request.user, workspace_id, **_read_settings(body), revision=body.revision)
+        credential = workspaces.set_model(
+            request.user,
+            workspace_id,
+            **_read_settings(body),
+            revision=body.revision,
+            context_size=body.context_size,
+        )
         return build_response(build_model_row(credential))
 
 
@@ -96,7 +102,9 @@ class OwnLLMProfile(APIView):
     @extend_schema(operation_id="set_llm_profile", request=ModelBody, responses=LLMProfileRow)
     def put(self, request: Request) -> HttpResponse:
         body = read(request, ModelBody)
-        services.set_llm_profile(request.user, **_read_settings(body), revision=body.revision)
+        services.set_llm_profile(
+            request.user, **_read_settings(body), revision=body.revision, context_size=body.context_size
+        )
         return build_response(build_llm_profile_row(request.user))
 
     @extend_schema(operation_id="delete_llm_profile", responses={204: None})

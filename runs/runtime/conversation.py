@@ -6,7 +6,7 @@ from uuid import UUID, uuid5
 
 from approvals.services import ApprovalRequest
 from common.text import to_storable, to_storable_json, unwrap_json_object
-from llm.context_window import estimate_tokens_of_turns, shorten_section, shorten_turns
+from llm.context_window import compute_budget_of_size, estimate_tokens_of_turns, shorten_section, shorten_turns
 from llm.messages import Answer, ChunkPart, ProviderFields, ToolCall, Turn
 from llm.protocol import LLMError
 from llm.sent_requests import Section
@@ -45,6 +45,10 @@ class Conversation:
     form: AnswerForm | None = None
     repairs_left: int = 0
     times_shortened: int = 0
+    was_shortened: bool = False
+    """Whether it was too long at any step."""
+    has_stated_size: bool = False
+    """Whether the model has said how much it reads."""
     malformed_answers: int = 0
     broken_calls: int = 0
     _last_problems: str = ""
@@ -66,6 +70,14 @@ class Conversation:
         self.is_answer_cut = answer.finish == "length"
         self.was_retried, self.times_shortened = False, 0
         self.advance(saved)
+
+    def add_context_facts(self, answer: Answer) -> Answer:
+        """Return the answer with what its request shows if the conversation was too long for the model."""
+        if not self.was_shortened:
+            return answer
+        texts = sum(turn.role in ("user", "assistant") and bool(turn.text.strip()) for turn in self.turns)
+        shows_size = bool(self.times_shortened) and not self.has_stated_size
+        return replace(answer, remaining_turns=texts, shows_context_size=shows_size)
 
     def find_problems(self, answer: Answer) -> str:
         """Return why the model is asked again for this answer, or an empty text. It may take a while for a long answer."""
@@ -107,9 +119,17 @@ class Conversation:
         is_too_long = error.code == "context_too_long" and self.max_context_tokens is not None
         if is_too_long and self.times_shortened < MAX_SHORTENED:
             self.times_shortened += 1
+            self.was_shortened = True
             before = self.turns
             self._shorten_sections()
             self.turns = shorten_turns(self.turns)
+            if error.context_size is not None:
+                # If it has said how much it reads, one further request is enough.
+                self.has_stated_size = True
+                budget = compute_budget_of_size(error.context_size, self.turns[0])
+                if 0 < budget < estimate_tokens_of_turns(self.turns[1:]):
+                    self.turns = shorten_turns(self.turns, budget)
+                    self.max_context_tokens = budget
             if estimate_tokens_of_turns(self.turns) >= estimate_tokens_of_turns(before):
                 raise error
         elif not was_streamed or error.code not in BREAKING_CODES or self.was_retried or has_written:

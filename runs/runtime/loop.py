@@ -93,7 +93,7 @@ async def _ask(
     async with aclosing(llm.ask(request)) as parts:
         async for part in parts:
             if isinstance(part, Answer):
-                answer = make_storable(part, conversation.step)
+                answer = conversation.add_context_facts(make_storable(part, conversation.step))
                 problems = ""
                 if conversation.form is not None:
                     problems = await asyncio.to_thread(conversation.find_problems, answer)

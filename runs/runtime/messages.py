@@ -7,6 +7,8 @@ from chats.models import Message
 from common.clock import now
 from events.payloads import (
     MAX_TEXT,
+    ContextFacts,
+    LeftOutTool,
     Payload,
     TextPayload,
     ThinkingPayload,
@@ -141,6 +143,15 @@ def build_stamp(claimed: ClaimedRun, run: Run, model: ResolvedModel, answer: Ans
         usage = answer.usage
         fields |= {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
         fields |= {"cost_micro": usage.cost_micro, "cut_at_tokens": answer.cut_at_tokens}
+        if answer.left_out_tools:
+            fields["left_out_tools"] = [
+                LeftOutTool(name=name, reason=why) for name, why in answer.left_out_tools.items()
+            ]
+        if answer.remaining_turns is not None:
+            size = {"turns": answer.remaining_turns, "is_shortened": True}
+            facts = claimed.earlier_context.facts if claimed.earlier_context else None
+            facts = facts or ContextFacts(strategy="truncate", turns=0)
+            fields["context"] = facts.model_copy(update=size)
     return Stamp.model_validate(run.stamp).model_copy(update=fields)
 
 

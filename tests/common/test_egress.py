@@ -372,3 +372,20 @@ async def test_SEC13_one_private_address_makes_a_connection_fail_too(names: Fake
         await resolver.resolve("models.example.com", 443)
     names.answers = [["8.8.8.8", "1.1.1.1"]]
     assert [answer["host"] for answer in await resolver.resolve("models.example.com", 443)] == ["8.8.8.8", "1.1.1.1"]
+
+
+def test_both_spellings_of_this_machine_are_allowed(settings) -> None:
+    for allowed, other in (("localhost:9097", "127.0.0.1:9097"), ("127.0.0.1:9097/openai/v1", "localhost:9097")):
+        settings.ALLOW_PRIVATE_HOSTS = frozenset({allowed})
+        path = allowed.partition("/")[2] or "v1"
+        assert check_model_server(f"http://{other}/{path}").trusted
+        assert (other in list_hosts_without_path()) == ("/" not in allowed)
+
+
+@pytest.mark.parametrize("url", ["http://gpu.lan:11434/v1", "http://192.168.1.7/v1", "http://gpu/v1"])
+def test_a_refused_host_says_what_the_operator_can_do(settings, url: str) -> None:
+    settings.ALLOW_PRIVATE_HOSTS = frozenset()
+    with pytest.raises(HostRefused) as refused:
+        check_model_server(url)
+    host = URL(url)
+    assert refused.value.hints == [f"The operator can allow it: ATELIER_ALLOW_PRIVATE_HOSTS={host.host}:{host.port}"]

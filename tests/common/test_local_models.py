@@ -51,3 +51,19 @@ async def test_a_request_reads_the_stored_servers_and_queries_no_port(
     settings.EMBEDDED = False
     assert list_local_servers() == []
     await egress.close_sessions()
+
+
+async def test_servers_that_the_operator_allows_are_found_without_embedded_servers(
+    server: ScriptedModel, settings
+) -> None:
+    settings.EMBEDDED = False
+    host = server.url.removeprefix("http://").replace("127.0.0.1", "localhost")
+    settings.ALLOW_PRIVATE_HOSTS = frozenset({host, "localhost:9"})
+    (found,) = await find_local_servers()
+    assert (found.label, found.api_base, found.models) == (host, f"http://{host}/v1", ["scripted"])
+    store_local_servers([found])
+    assert list_local_servers() == [found]
+    assert not was_found_on_this_machine(9)
+    settings.ALLOW_PRIVATE_HOSTS = frozenset({"localhost:9"})
+    assert list_local_servers() == []
+    await egress.close_sessions()

@@ -20,6 +20,12 @@ pytestmark = pytest.mark.django_db(transaction=True)
 BUDGET = 1_000
 
 
+@pytest.fixture(autouse=True)
+def one_job_for_all(monkeypatch):
+    """In these chats, which are short, one job reads what a summary is written of, unless a test says otherwise."""
+    monkeypatch.setattr("context.services.summaries.INPUT_SHARE", 12)
+
+
 def add_messages(team, count, start=0):
     rows = [
         Message(
@@ -42,6 +48,10 @@ def start(team):
 def write(summary, *entries):
     sentences = [{"section": section, "text": text, "from": seqs} for section, text, seqs in entries]
     return answer_job(Run.objects.get(pk=summary.job_id), json.dumps({"sentences": sentences}))
+
+
+def fail_for_length(summary):
+    return fail_job(Run.objects.get(pk=summary.job_id), "context_too_long")
 
 
 def read_input(summary):
@@ -90,6 +100,52 @@ def test_the_next_summary_reads_only_what_is_new(environment, rows):
     assert f"[{first.through_seq}] 2" not in text
     assert (second.base, second.from_seq) == (first, first.from_seq)
     assert first.through_seq < second.through_seq < new[-1].seq
+
+
+def test_the_input_of_a_job_fits_the_conversation(environment, rows, monkeypatch):
+    monkeypatch.setattr("context.services.summaries.INPUT_SHARE", 0.5)
+    first = start(environment.team)
+    assert (first.input_tokens, first.source_tokens <= 500) == (500, True)
+    write(first, ("Decided", "The note is about lorem.", [rows[0].seq]))
+    following = HistorySummary.objects.get(state="writing")
+    assert (following.base, following.input_tokens) == (first, 500)
+
+
+@pytest.mark.parametrize(("limit", "tokens"), [(1_000, 500), (4_000, 2_000), (None, 12_000), (100_000, 12_000)])
+def test_the_input_of_a_requested_job_fits_the_limit_of_the_workspace(environment, rows, monkeypatch, limit, tokens):
+    monkeypatch.setattr("context.services.summaries.INPUT_SHARE", 0.5)
+    team = environment.team
+    team.workspace.context_max_tokens = limit
+    team.workspace.save()
+    assert context.request_summary(team.alice, team.chat.id).input_tokens == tokens
+
+
+def test_a_job_that_is_too_long_for_the_model_is_repeated_with_half_of_its_input(environment, rows):
+    team = environment.team
+    first = start(team)
+    sizes = []
+    while writing := HistorySummary.objects.filter(state="writing").first():
+        sizes.append(writing.input_tokens)
+        if len(sizes) < 5:
+            fail_for_length(writing)
+        else:
+            write(writing, ("Decided", f"Up to {writing.through_seq}.", [writing.through_seq]))
+    assert sizes[:5] == [12_000, 6_000, 3_000, 1_500, 750]
+    assert set(sizes[4:]) == {750}
+    ready = list(HistorySummary.objects.filter(state="ready").order_by("created_at"))
+    assert (ready[0].from_seq, ready[-1].through_seq) == (first.from_seq, first.through_seq)
+    assert read(team).state == "ready"
+
+
+def test_a_job_that_is_still_too_long_with_little_input_has_failed_until_it_is_requested(environment, rows):
+    team = environment.team
+    context.request_summary(team.alice, team.chat.id)
+    while writing := HistorySummary.objects.filter(state="writing").first():
+        fail_for_length(writing)
+    assert HistorySummary.objects.count() == 5
+    assert (read(team).state, read(team).error_code) == ("failed", "context_too_long")
+    assert start(team) is None  # the pause
+    assert context.request_summary(team.alice, team.chat.id).input_tokens == 400
 
 
 def test_one_job_follows_the_other_until_the_summary_stands_for_all_messages(environment, monkeypatch):

@@ -274,7 +274,7 @@ def test_the_budget_of_an_unknown_model_is_a_setting(settings):
     settings.LLM_CONTEXT_SIZE = 8_000
     assert budget(**own) == int((8_000 - 2_000 - 1) * 0.75)
     settings.LLM_CONTEXT_SIZE = 500
-    assert budget(**own) == 1_000
+    assert budget(**own) == int((500 - 125 - 1) * 0.75)
 
 
 def test_no_budget_exceeds_the_limit_of_the_operator(settings):

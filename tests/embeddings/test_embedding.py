@@ -75,13 +75,40 @@ def test_a_chat_grows_without_a_run(environment, embedding_model):
 
 
 def test_many_messages_need_several_requests(environment, embedding_model, monkeypatch):
-    monkeypatch.setattr("embeddings.services.embedding.BATCH", 4)
+    monkeypatch.setattr("embeddings.services.embedding.BATCH_SIZE", 4)
     monkeypatch.setattr("embeddings.services.embedding.BATCHES_PER_TURN", 2)
     rows = add_messages(environment.team, *[f"note {number}" for number in range(22)])
     embed_chat(environment.team)
     assert [len(texts) for texts in list_sent_texts(environment.model)] == [4, 4, 4, 4, 4, 2]
     assert list_embedded() == {row.id for row in rows}
     assert EmbeddedChat.objects.get().lease_until is None
+
+
+def test_a_slow_server_gets_smaller_batches_and_keeps_them(environment, embedding_model, monkeypatch):
+    """What was embedded before a request that took too long is not embedded again."""
+    monkeypatch.setattr("embeddings.services.embedding.REQUEST_SECONDS", 0.3)
+    team = environment.team
+    rows = add_messages(team, *[f"note {number:02}" for number in range(20)])
+    environment.model.script(match="note 09", first=30, times=1)
+    environment.model.script(match="note 19", first=30, times=1)
+    embed_chat(team)
+    assert [len(texts) for texts in list_sent_texts(environment.model)] == [20, 10, 5, 5, 5, 5]
+    assert list_embedded() == {row.id for row in rows}
+    model = EmbeddingModel.objects.get()
+    assert (model.batch_size, model.failure_code) == (5, "")
+    more = add_messages(team, *[f"later {number}" for number in range(7)])
+    embed_chat(team)
+    assert [len(texts) for texts in list_sent_texts(environment.model)][6:] == [5, 2]
+    assert list_embedded() == {row.id for row in rows + more}
+
+
+def test_a_server_that_is_too_slow_for_one_text_has_failed(environment, embedding_model, monkeypatch):
+    monkeypatch.setattr("embeddings.services.embedding.REQUEST_SECONDS", 0.2)
+    add_messages(environment.team, "note 1", "note 2")
+    environment.model.script(match="note 1", first=30)
+    embed_chat(environment.team)
+    assert [len(texts) for texts in list_sent_texts(environment.model)] == [2, 1]
+    assert EmbeddingModel.objects.get().failure_code == "timeout_total"
 
 
 def test_an_edited_message_is_embedded_anew_and_a_deleted_one_no_more(environment, embedding_model):

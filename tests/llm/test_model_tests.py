@@ -110,8 +110,8 @@ def ledger():
     ("script", "tokens", "is_estimated", "code"),
     [
         ({"text": "OK then"}, (11, 2), False, ""),
-        ({"mode": "drip", "count": 10_000, "every": 0.001}, (6, 6), True, ""),
-        ({"mode": "cut", "after": 2, "tokens": ["OK ", "OK ", "OK "]}, (6, 2), True, "cut"),
+        ({"mode": "drip", "count": 10_000, "every": 0.001}, (24, 6), True, ""),
+        ({"mode": "cut", "after": 2, "tokens": ["OK ", "OK ", "OK "]}, (24, 2), True, "cut"),
         ({"mode": "status", "status": 401}, (0, 0), False, "refused"),
     ],
 )

@@ -1,7 +1,6 @@
 """The OpenAI adapter: bytes in parts of any size, connections, hosts, and peculiarities of servers."""
 
 import json
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any, cast
 
@@ -19,15 +18,15 @@ from llm.adapters.openai import OpenAIAdapter
 from llm.adapters.openai_format import build_messages
 from llm.adapters.openai_stream import OpenAIStream
 from llm.errors import build_status_error, build_stream_error, parse_retry_after, redact
-from llm.messages import Answer, Chunk, ModelRequest, ProviderFields, ToolCall, Turn
+from llm.messages import Chunk, ModelRequest, ProviderFields, ToolCall, Turn
 from llm.model_list import list_models
 from llm.prices import build_usage
 from llm.protocol import Endpoint, LLMError, Timeouts
 from tests.hostile_web import ConnectionRecorder, FakeDns
+from tests.llm.adapter import ASK, KEY, answer_of, build_adapter, events, failure_of, scripted
 from tests.scripted_model import ScriptedModel
 
-KEY = Secret("canary-4711-not-an-ordinary-key")
-ASK = ModelRequest("scripted", [Turn("system", "Be brief."), Turn("user", "Hello")])
+__all__ = ["scripted"]
 
 
 # --- the stream ---------------------------------------------------------------------------------------------------
@@ -464,38 +463,6 @@ def test_SEC17_the_text_of_an_error_has_no_key_and_is_short() -> None:
 # --- over HTTP ------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-async def scripted(server: ScriptedModel, settings) -> AsyncIterator[ScriptedModel]:
-    server.reset()
-    settings.ALLOW_PRIVATE_HOSTS = frozenset({server.host})
-    settings.EMBEDDED = False
-    openai._without_usage, openai._requiring_thinking = BoundedMap(openai.MAX_LEARNT), BoundedMap(openai.MAX_LEARNT)
-    yield server
-    await close_sessions()
-
-
-def build_adapter(scripted: ScriptedModel, timeouts: Timeouts | None = None, **endpoint: Any) -> OpenAIAdapter:
-    facts: dict[str, Any] = {
-        "provider": "openai_compatible",
-        "api_base": scripted.api_base,
-        "key": KEY,
-        "paid_by": "workspace",
-    } | endpoint
-    return OpenAIAdapter(Endpoint(**facts), timeouts or Timeouts(3, 3, 10))
-
-
-async def answer_of(llm: OpenAIAdapter, request: ModelRequest = ASK) -> Answer:
-    parts = [part async for part in llm.ask(request)]
-    assert isinstance(parts[-1], Answer)
-    return parts[-1]
-
-
-async def failure_of(llm: OpenAIAdapter) -> LLMError:
-    with pytest.raises(LLMError) as raised:
-        await answer_of(llm)
-    return raised.value
-
-
 async def test_a_connection_is_reused_after_an_answer_and_not_after_an_error(scripted: ScriptedModel) -> None:
     ports = []
     scripted.script(text="fine")
@@ -517,10 +484,6 @@ async def test_a_server_that_never_closes_the_stream_does_not_delay_the_answer(
     answer = await answer_of(build_adapter(scripted, Timeouts(1, 1, 5)))
     assert (answer.text, answer.finish) == ("All done.", "stop")
     assert answer.usage.estimated
-
-
-def events(*texts: str, finish: str | None = "stop", wait: float = 0.0) -> list[dict[str, Any]]:
-    return [{"delta": {"content": text}, "finish": finish, "wait": wait} for text in texts]
 
 
 @pytest.mark.parametrize(
@@ -733,7 +696,7 @@ async def test_a_model_test_ends_after_enough_chunks(scripted: ScriptedModel) ->
 
 
 async def test_the_models_of_a_server_are_listed_with_its_key(scripted: ScriptedModel) -> None:
-    assert await list_models(Endpoint("openai_compatible", scripted.api_base, KEY, "workspace")) == ["scripted"]
+    assert await list_models(Endpoint("openai_compatible", scripted.api_base, KEY, "workspace")) == {"scripted": None}
 
 
 async def test_a_server_that_lists_no_models_is_an_error(scripted: ScriptedModel, settings) -> None:

@@ -158,7 +158,7 @@ async def test_an_unreachable_service_is_an_error(service: MergeService, monkeyp
     service.close()
     with pytest.raises(LLMError) as raised:
         await ask()
-    assert (raised.value.code, raised.value.tries) == ("unreachable", 3)
+    assert (raised.value.code, raised.value.tries) == ("unreachable", 4)
 
 
 @pytest.mark.django_db(transaction=True)

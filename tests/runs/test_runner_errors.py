@@ -249,6 +249,32 @@ def test_RUN10_a_run_whose_model_stalls_twice_fails_and_keeps_the_streamed_text(
         environment.model.wait_until_left(number)
 
 
+@override_settings(LLM_FIRST_TOKEN_TIMEOUT=0.3)
+@pytest.mark.parametrize(
+    ("repeated", "code"),
+    [
+        ({"mode": "status", "status": 401}, "refused"),
+        ({"mode": "nofirst"}, "timeout_first"),
+        ({"mode": "status", "status": 503, "error": "Loading model"}, "server"),
+    ],
+)
+def test_RUN11_text_that_people_have_read_is_kept_if_the_repeated_request_brings_none(environment, repeated, code):
+    environment.model.script(**repeated)
+    environment.model.script(mode="cut", after=2, text="so far so good", times=1)
+    environment.post("hello")
+    assert outcome(environment) == (("failed", code), ["TEXT_MESSAGE", "RUN_FAILED"])
+    assert environment.list_answers() == ["so far"]
+    assert environment.log("TEXT_MESSAGE")[-1].payload["incomplete"] is True
+
+
+def test_RUN11_the_text_of_a_repeated_request_replaces_the_first_one(environment):
+    environment.model.script(mode="cut", after=1, text="another text", times=1)
+    environment.model.script(mode="cut", after=2, text="so far so good", times=1)
+    environment.post("hello")
+    assert outcome(environment) == (("failed", "cut"), ["TEXT_MESSAGE", "RUN_FAILED"])
+    assert environment.list_answers() == ["another"]
+
+
 @override_settings(LLM_IDLE_TIMEOUT=0.3)
 def test_RUN10_an_answer_that_stalls_after_a_tool_has_written_is_not_requested_again(environment, monkeypatch):
     monkeypatch.setattr(CurrentTime, "effect", "write")

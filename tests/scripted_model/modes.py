@@ -114,6 +114,8 @@ def answer_status(script: Script, request: web.Request) -> web.Response:
     headers = {"Retry-After": script.retry_after} if script.retry_after is not None else {}
     if script.mode == "redirect":
         return web.Response(status=302, headers={"Location": script.text})
+    if script.body:
+        return web.Response(text=script.body, status=script.status, headers=headers)
     error = {"message": f"{script.error} {key}".strip(), "type": "scripted", "code": script.status}
     return web.json_response({"error": error}, status=script.status, headers=headers)
 

@@ -17,12 +17,15 @@ class Script:
     """One way to answer.
 
     `mode`: `plain`, `drip`, `stall`, `nofirst`, `slowdrip`, `cut`, `cleancut`, `halfline`, `badjson`, `badtool`,
-    `errframe`, `status`, `echo`, `think`, `redirect`, `nodone`, `events`. `first` and `every` are seconds; `rate` (tokens a
+    `errframe`, `status`, `echo`, `think`, `redirect`, `nodone`, `events`; `models` is for the
+    list of models, with its entries. `first` and `every` are seconds; `rate` (tokens a
     second) is another way to say `every`; `after` is how many words come before a fault. `usage`: false, or the
     values that are reported instead. `calls` are `{"name", "arguments", "id",
     "index"}`; `orders` are those that `obey` knows, by name;
     `bad` names a fixture of `modes.bad_calls`. `events` are sent by the mode of that name, each with the keys `delta`, `finish`,
     `wait` (seconds after it), `raw` (a text that is sent as it is) and `abort` (the connection breaks); after them comes `[DONE]`.
+    `body`: what `status` sends instead of an error in OpenAI's form, also with the status 200.
+    `context_size`: a request of more tokens, at four characters each, is refused as llama.cpp does.
     `requires`: a field that each assistant message with calls must have, else the request is refused; `signature`: what is
     attached to the thinking or to the first call. `then` is the script after a tool's result.
     `match` (a part of the last user message), `system` (a part of the system text) and `model` say which requests it is
@@ -46,6 +49,9 @@ class Script:
     status: int = 500
     retry_after: str | None = None
     error: str = "The scripted model fails as scripted."
+    body: str = ""
+    context_size: int = 0
+    models: Sequence[Mapping[str, Any]] = ()
     echo_key: bool = False
     finish: str | None = None
     usage: bool | Mapping[str, Any] = True

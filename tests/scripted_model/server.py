@@ -53,7 +53,7 @@ class Desk:
 
     def _listed(self, body: Body) -> Script | None:
         for place, script in enumerate(self.scripts):
-            if script.fits(body):
+            if script.fits(body) and script.mode != "models":
                 self._count_down(place, script)
                 return script
         return None
@@ -118,6 +118,9 @@ async def answer(request: web.Request, body: Body, script: Script) -> web.Stream
         return await answer_converse(request, body, script)
     if script.mode in ("status", "redirect"):
         return modes.answer_status(script, request)
+    if 0 < script.context_size < len(json.dumps(body["messages"], ensure_ascii=False)) // 4:
+        text = "the request exceeds the available context size, try increasing it"
+        return modes.answer_status(replace(script, status=400, error=text), request)
     if script.requires and (error := modes.find_missing(script, body)):
         return modes.answer_status(replace(script, status=400, error=error), request)
     if not body.get("stream") or not script.streams:
@@ -153,6 +156,10 @@ async def embeddings(request: web.Request) -> web.StreamResponse:
 
 
 async def models(request: web.Request) -> web.Response:
+    """List the models. A script of the mode `models` has the entries, or another body."""
+    script = next((script for script in request.app[DESK].scripts if script.mode == "models"), None)
+    if script is not None:
+        return web.Response(text=script.body or json.dumps({"object": "list", "data": script.models}))
     return web.json_response({"object": "list", "data": [{"id": "scripted", "object": "model", "owned_by": "tests"}]})
 
 

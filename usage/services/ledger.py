@@ -32,6 +32,16 @@ SET factor = old.factor + (excluded.factor - old.factor) / least(old.samples + 1
   samples = old.samples + 1, updated_at = excluded.updated_at
 """
 
+_LEARN_SIZE = """
+INSERT INTO usage_tokenfactor (id, workspace_id, provider, model, factor, samples, context_size, context_server, updated_at)
+VALUES (%s, %s, %s, %s, 1, 0, %s, %s, %s)
+ON CONFLICT (workspace_id, provider, model) DO UPDATE
+SET context_size = excluded.context_size, context_server = excluded.context_server, updated_at = excluded.updated_at
+"""
+MIN_CONTEXT_SIZE = 256
+MAX_CONTEXT_SIZE = 20_000_000
+"""A server that states another size is not believed."""
+
 
 def record_call(
     owner: UsageOwner,
@@ -60,6 +70,11 @@ def record_call(
     if model.budgets and owner.run_id is not None:
         settle(owner.run_id, owner.attempt, usage)
     _learn_token_factor(owner, model, usage)
+    if isinstance(result, LLMError) and result.context_size is not None:
+        record_context_size(owner, model, result.context_size)
+    elif isinstance(result, Answer) and result.shows_context_size:
+        # What fits is what was accepted, with as much room for the answer as `get_context_budget` leaves.
+        record_context_size(owner, model, max(MIN_CONTEXT_SIZE, usage.input_tokens * 4 // 3))
     return usage
 
 
@@ -76,19 +91,31 @@ def _learn_token_factor(owner: UsageOwner, model: ResolvedModel, usage: Usage) -
         cursor.execute(_LEARN, values)
 
 
+def record_context_size(owner: UsageOwner, model: ResolvedModel, size: int) -> None:
+    """Store how many tokens a model of the workspace reads, as its server has said or shown. The next conversations fit."""
+    if owner.workspace_id is None or not MIN_CONTEXT_SIZE <= size <= MAX_CONTEXT_SIZE:
+        return
+    endpoint, at = model.endpoint, now()
+    values: list[Any] = [new_id(), owner.workspace_id, endpoint.provider, model.name[:200], size]
+    with connection.cursor() as cursor:
+        cursor.execute(_LEARN_SIZE, [*values, (endpoint.api_base or "")[:400], at])
+
+
 @transaction.atomic
 def record_model_test(owner: UsageOwner, model: ResolvedModel, test_id: UUID, result: ModelTestResult) -> None:
     """Record the request of a model test, and settle its reservation. It belongs to a person, not to a run; the test
     of a person's own model has no workspace."""
     fields = {
         "finish": result.finish,
-        "error_code": result.code[:40],
+        "error_code": "" if result.ok else result.code[:40],
         "first_token_ms": round(result.seconds * 1000),
         "total_ms": round(result.total * 1000),
     }
     insert([_build_call(owner, model, result.usage, fields)])
     if model.budgets:
         settle(test_id, 0, result.usage)
+    if result.context_size is not None:
+        record_context_size(owner, model, result.context_size)
 
 
 def record_embeddings(owner: UsageOwner, model: ResolvedModel, holder_id: UUID, result: Embedded | LLMError) -> None:

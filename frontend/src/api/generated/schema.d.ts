@@ -3793,13 +3793,16 @@ export interface components {
         /**
          * @description What an answer in a long chat was built from: the summary of the messages up to `summary_through`, the older messages that
          *     were `found`, the numbers of older important `events` and `pinned` messages, and the number of the newest `turns`. A chat that
-         *     the model read whole has no such facts. `limit`: the most tokens of a request, which `limit_by` has set.
+         *     the model read whole has no such facts. `limit`: the most tokens of a request, which `limit_by` has set. `is_shortened`: the
+         *     model has refused a longer request, so that only these `turns` were read of the newest ones, and less of the older ones.
          */
         ContextFacts: {
             /** @default 0 */
             events: number;
             /** @default [] */
             found: components["schemas"]["MessageReference"][];
+            /** @default null */
+            is_shortened?: boolean | null;
             /** @default null */
             limit?: number | null;
             /** @default null */
@@ -4734,6 +4737,11 @@ export interface components {
             /** @enum {string} */
             state: "fired" | "missed";
         };
+        /** @description A tool that the provider of the model does not accept, and why. The request was sent without it. */
+        LeftOutTool: {
+            name: string;
+            reason: string;
+        };
         /** @description A letter on a colour. `color` is the number of one of five colours of the web app. */
         LetterAvatar: {
             /** @enum {integer} */
@@ -5119,10 +5127,15 @@ export interface components {
             name: string;
             text: string;
         };
-        /** @description `key` null keeps the stored key if provider and address are unchanged; "" deletes it. */
+        /**
+         * @description `key` null keeps the stored key if provider and address are unchanged; "" deletes it. `context_size`: the most tokens of a
+         *     request; null: as many as the server says, or shows by what it refuses.
+         */
         ModelBodyRequest: {
             /** @default  */
             api_base?: string;
+            /** @default null */
+            context_size?: number | null;
             default_model: string;
             /** @default null */
             key?: string | null;
@@ -5169,6 +5182,8 @@ export interface components {
         ModelRow: {
             /** @default null */
             api_base: string | null;
+            /** @default null */
+            context_size: number | null;
             default_model: string;
             /** @default false */
             has_key: boolean;
@@ -5200,10 +5215,16 @@ export interface components {
         };
         /**
          * @description A test of a model. Once it is done, `code` (the same codes as those of failed runs) and `message` say why the model did
-         *     not answer; `models` are the names that the server lists.
+         *     not answer. It is `ok` with `no_tools` if it only answers without tools, and with `not_listed` if the server lists others.
+         *
+         *     `models` are the names that the server lists; `context_sizes`, by name, how many tokens they read, as far as it says that.
          */
         ModelTestRow: {
             code: string;
+            /** @default {} */
+            context_sizes: {
+                [key: string]: number;
+            };
             /** Format: uuid */
             id: string;
             message: string;
@@ -6760,6 +6781,8 @@ export interface components {
             draft_by?: string | null;
             /** @default null */
             input_tokens?: number | null;
+            /** @default null */
+            left_out_tools?: components["schemas"]["LeftOutTool"][] | null;
             /** @default  */
             model: string;
             /** @default null */

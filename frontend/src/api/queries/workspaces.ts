@@ -73,7 +73,7 @@ const TEST_POLL_MS = 500
  */
 export async function testModel(
   workspaceId: string | null,
-  { revision: _, ...choice }: ModelChoice,
+  { revision: _, context_size: __, ...choice }: ModelChoice,
   signal: AbortSignal,
 ) {
   let test = await startTest(workspaceId, choice)
@@ -85,7 +85,7 @@ export async function testModel(
   return test
 }
 
-const startTest = (workspaceId: string | null, body: Omit<ModelChoice, 'revision'>) =>
+const startTest = (workspaceId: string | null, body: Omit<ModelChoice, 'revision' | 'context_size'>) =>
   unwrap(
     workspaceId === null
       ? rest.POST('/api/v1/me/llm-profile/test', { body })

@@ -99,13 +99,24 @@ it('requires no key if one is stored, and sends none', async () => {
   ])
 })
 
+it('saves how much the model reads, and tests it without that', async () => {
+  const { screen, save } = await openForm({ ...stored, context_size: 4096 })
+  const size = screen.getByRole('spinbutton', { name: 'Context size' })
+  await expect.element(size).toHaveValue(4096)
+  await size.fill('2048')
+  await save.click()
+  const body = { provider: 'openai', default_model: 'gpt-5', context_size: 2048, revision: 4 }
+  await vi.waitFor(() => expect(listChanges(requests)).toEqual([['PUT /workspaces/w/model', body]]))
+})
+
 it('shows the result of a test of the model without saving', async () => {
   const { screen } = await openForm(stored)
   const button = screen.getByRole('button', { name: 'Test connection' })
-  const done = { id: 't', state: 'done', ok: true, seconds: 1.5, models: [], code: null, message: '' }
+  const answered = { ok: true, seconds: 1.5, models: [], context_sizes: { 'gpt-5': 2048 }, code: '', message: '' }
+  const done = { id: 't', state: 'done', ...answered }
   answers['POST /workspaces/w/model/test'] = done
   await button.click()
-  await expect.element(screen.getByRole('status')).toHaveTextContent(/1\.5/)
+  await expect.element(screen.getByRole('status')).toHaveTextContent(/1\.5.*The server says 2,048 tokens\./)
   vi.spyOn(globalThis, 'fetch').mockRejectedValue(new TypeError('Failed to fetch'))
   await button.click()
   await expect.element(screen.getByRole('status')).toHaveTextContent(/No connection/)

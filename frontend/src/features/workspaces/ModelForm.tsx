@@ -14,7 +14,7 @@ import {
 import { cx } from '@/lib/cx'
 import { getErrorText, getRunErrorText } from '@/lib/errors'
 import { type PlainTextKey, type Texts, t, useTexts } from '@/lib/language'
-import { formatSeconds } from '@/lib/time'
+import { formatNumber, formatSeconds } from '@/lib/time'
 import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
 import { ErrorBanner } from '@/ui/ErrorBanner'
@@ -170,6 +170,7 @@ interface ChoiceFormProps {
 function useChoiceInput({ choice, current, revision }: ChoiceFormProps) {
   const { provider, offer } = choice
   const [model, setModel] = useState(current?.default_model ?? offer?.models[0] ?? provider.usual_model)
+  const [contextSize, setContextSize] = useState(String(current?.context_size ?? ''))
   const [values, setValues] = useState(() =>
     Object.fromEntries(provider.fields.map(field => [field.name, getInitialValue(field, offer, current)])),
   )
@@ -182,9 +183,10 @@ function useChoiceInput({ choice, current, revision }: ChoiceFormProps) {
     ...(base ? { api_base: base.trim() } : {}),
     ...(Object.keys(options).length ? { options } : {}),
     ...(key ? { key: key.trim() } : {}),
+    ...(contextSize && provider.name !== 'demo' ? { context_size: Number(contextSize) } : {}),
     revision,
   }
-  return { chosen, model, setModel, values, setValue }
+  return { chosen, model, setModel, contextSize, setContextSize, values, setValue }
 }
 
 /** Returns the initial value of a field. */
@@ -266,9 +268,17 @@ function ProviderFields({ workspaceId, choice, current, form, onKeyDeleted }: Ch
   const forget = useChooseModel(workspaceId)
   const forgetKey = () => {
     if (!current) return
-    const { provider, api_base, options, default_model, revision } = current
+    const { provider, api_base, options, default_model, context_size, revision } = current
     forget.mutate(
-      { provider, ...(api_base ? { api_base } : {}), options, default_model, revision, key: '' },
+      {
+        provider,
+        ...(api_base ? { api_base } : {}),
+        ...(context_size ? { context_size } : {}),
+        options,
+        default_model,
+        revision,
+        key: '',
+      },
       {
         onSuccess: () => {
           showToast(t('keyRemoved'))
@@ -317,6 +327,8 @@ interface ServerModels {
   /** The input for which the models were requested. */
   input: string
   models: readonly string[]
+  /** The most tokens that these models read, by name, as far as the server says that. */
+  sizes: Readonly<Record<string, number>>
   state: 'loading' | 'loaded' | 'failed'
   reason: string
 }
@@ -332,13 +344,20 @@ function useServerModels(workspaceId: string | null, { chosen }: ChoiceInput) {
     abortController.current?.abort()
     const control = new AbortController()
     abortController.current = control
-    setKnown({ input, models: [], state: 'loading', reason: '' })
+    setKnown({ input, models: [], sizes: {}, state: 'loading', reason: '' })
     try {
       const test = await testModel(workspaceId, { ...chosen, default_model: '' }, control.signal)
       const reason = test.ok ? '' : getTestErrorText(workspaceId, test.code)
-      setKnown({ input, models: test.models, state: test.ok ? 'loaded' : 'failed', reason })
+      setKnown({
+        input,
+        models: test.models,
+        sizes: test.context_sizes,
+        state: test.ok ? 'loaded' : 'failed',
+        reason,
+      })
     } catch (error) {
-      if (!control.signal.aborted) setKnown({ input, models: [], state: 'failed', reason: getErrorText(error) })
+      if (control.signal.aborted) return
+      setKnown({ input, models: [], sizes: {}, state: 'failed', reason: getErrorText(error) })
     }
   }
   return { known: known?.input === input ? known : null, loadModels }
@@ -352,6 +371,7 @@ function ModelNameField(props: ChoiceFormProps & { form: ChoiceInput; missing: M
   const [isTouched, setIsTouched] = useState(false)
   const { known, loadModels } = useServerModels(workspaceId, form)
   const canLoadModels = !choice.offer && choice.provider.lists_models && (missing === null || missing === 'model')
+  const size = known?.sizes[form.model.trim()]
   const offeredModels = choice.offer?.models ?? known?.models ?? []
   const hints = {
     loading: () => t('listingModels'),
@@ -377,8 +397,30 @@ function ModelNameField(props: ChoiceFormProps & { form: ChoiceInput; missing: M
           <option key={model} value={model} />
         ))}
       </datalist>
+      <TextField
+        label={t('contextSize')}
+        hint={size ? t('contextSizeSaid', { n: formatNumber(size) }) : t('contextSizeHint')}
+        value={form.contextSize}
+        type="number"
+        min={256}
+        max={20_000_000}
+        placeholder={size ? String(size) : ''}
+        onChange={form.setContextSize}
+      />
     </>
   )
+}
+
+/** Returns what a test has found: why the model failed or, if it answered, how much it reads and what it cannot do. */
+function describeTest(t: Texts['t'], workspaceId: string | null, test: Awaited<ReturnType<typeof testModel>>) {
+  if (!test.ok) {
+    const text = t('modelFailed', { why: getTestErrorText(workspaceId, test.code) })
+    return { ok: false, text, detail: test.message }
+  }
+  const answered = t('modelAnswered', { n: formatSeconds(test.seconds) })
+  const [size] = Object.values(test.context_sizes)
+  const text = size ? `${answered} ${t('contextSizeSaid', { n: formatNumber(size) })}` : answered
+  return { ok: true, text, detail: test.code ? getTestErrorText(workspaceId, test.code) : '' }
 }
 
 /** The button that tests a model before it is saved. Its `key` is the choice, so that no result is shown for another choice. */
@@ -398,10 +440,7 @@ function TestButton(props: { workspaceId: string | null; choice: ModelChoice; bl
     setResult(null)
     try {
       const test = await testModel(workspaceId, choice, signal)
-      const text = test.ok
-        ? t('modelAnswered', { n: formatSeconds(test.seconds) })
-        : t('modelFailed', { why: getTestErrorText(workspaceId, test.code) })
-      if (!signal.aborted) setResult({ ok: test.ok, text, detail: test.message })
+      if (!signal.aborted) setResult(describeTest(t, workspaceId, test))
     } catch (error) {
       if (!signal.aborted) setResult({ ok: false, text: t('modelFailed', { why: getErrorText(error) }), detail: '' })
     }

@@ -27,6 +27,8 @@ const failures = [
   ...[
     'bad_request',
     'context_too_long',
+    'no_tools',
+    'not_listed',
     'unreachable',
     'host_refused',
     'garbled',

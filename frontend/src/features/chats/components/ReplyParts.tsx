@@ -84,6 +84,11 @@ function MarkdownPart({
       <CitationContext value={citesMessages ? goToSeq : null}>
         <LazyProse text={part.text} findName={findName} growing={part.isStreaming} />
       </CitationContext>
+      {stamp?.left_out_tools?.map(tool => (
+        <p key={tool.name} className="faint xs" title={tool.reason}>
+          {t('leftOutTool', { name: tool.name })}
+        </p>
+      ))}
       {part.incomplete && !isFailedOrStopped ? (
         <p className="faint xs">
           {stamp?.cut_at_tokens ? t('incompleteByBudget', { n: formatNumber(stamp.cut_at_tokens) }) : t('incomplete')}

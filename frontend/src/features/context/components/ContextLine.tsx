@@ -32,6 +32,7 @@ export function ContextLine({ chatId, workspaceId, next, settingsPath, onGo, goT
   const settings = useContextSettings(workspaceId).data
   const count = next.hasSummary ? (summary?.messages ?? 0) : 0
   const limit = findLimit(next.limit, settings?.max_tokens ?? null)
+  const hasFailed = summary?.state === 'failed'
   const older =
     count > 0
       ? t('context.nSummarised', { count })
@@ -41,6 +42,7 @@ export function ContextLine({ chatId, workspaceId, next, settingsPath, onGo, goT
       <Popover.Root>
         <Popover.Trigger className={styles.next} title={t('context.nextReads')}>
           {older} · {t('context.nInFull', { count: next.inFull })}
+          {hasFailed ? ` · ${t('context.summaryFailed')}` : null}
         </Popover.Trigger>
         <Popover.Portal>
           <Popover.Content

@@ -50,6 +50,11 @@ it('has a button for the summary and one for the found messages', async () => {
   await expect.element(page.getByRole('button', { name: 'summary' })).toBeVisible()
 })
 
+it('says that the conversation was shortened', async () => {
+  await open({ found: [], is_shortened: true, turns: 3 })
+  await expect.element(page.getByText('shortened to 3 turns, because the model reads no more')).toBeVisible()
+})
+
 it('has no list without found messages', async () => {
   await open({ found: [] })
   await expect.element(page.getByText('12 turns')).toBeVisible()

@@ -27,7 +27,7 @@ export function ReplyContext({ chatId, goTo, facts }: ReplyContextProps) {
   const hasSummary = facts.summary_through != null
   const title = t('context.builtFrom')
   const pinned = facts.pinned ? `${t('context.ofPinned', { count: facts.pinned })} + ` : ''
-  const turns = t('context.ofTurns', { count: facts.turns })
+  const turns = t(facts.is_shortened ? 'context.ofShortened' : 'context.ofTurns', { count: facts.turns })
   if (found.length === 0) {
     if (!hasSummary) return <span title={title}>{pinned + turns}</span>
     return (

@@ -7,7 +7,8 @@ const context = {
   'context.retrieveHint': 'It reads the older messages that match the request, and cites them.',
   'context.truncateHint':
     'It reads the newest messages, and of older times only pinned messages and important events, such as files and decisions.',
-  'context.maxTokensHint': 'At most so many tokens of a chat in one request. Empty: as many as the model can read.',
+  'context.maxTokensHint':
+    'At most so many tokens of a chat in one request. It is an estimate. Empty: as many as the model can read.',
   'context.saved': 'Saved.',
   'context.builtFrom': 'What the model read of this chat',
   'context.ofSummary': 'summary',
@@ -15,6 +16,8 @@ const context = {
   'context.ofFound': '{{count}} found',
   'context.foundMessages': 'Messages that it found',
   'context.ofTurns': '{{count}} turns',
+  'context.ofShortened': 'shortened to {{count}} turns, because the model reads no more',
+  'context.summaryFailed': 'the summary failed',
   'context.summarisedAbove': 'Older messages above this line are summarised',
   'context.openSummary': 'open summary',
   'context.summary': 'Summary',

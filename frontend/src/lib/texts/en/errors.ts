@@ -81,6 +81,8 @@ const errors = {
     "The model's server rejected the request. Check the agent's model and parameters in the workshop, then retry.",
   'run.context_too_long':
     'The chat is too long for this model, even shortened. Choose a model that reads more, or start a new chat.',
+  'run.no_tools': "This model calls no tools. Choose another model in {{settings}}, or turn the agent's tools off.",
+  'run.not_listed': "The server answers, but doesn't list a model of this name. Check the name.",
   'run.not_found': "The model's server doesn't know this model. Check its ID in {{settings}}, then retry.",
   'run.unreachable': "The model's server can't be reached. Retry in a moment, or check its URL in {{settings}}.",
   'run.host_refused': "Calls to the model's server aren't allowed from here. An operator can allow it.",

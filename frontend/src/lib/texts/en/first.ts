@@ -225,6 +225,7 @@ const first = {
   'tool.timeout': 'took too long',
   'tool.stopped': 'stopped',
   incomplete: 'The answer is not complete.',
+  leftOutTool: 'It answered without the tool {{name}}, which the model’s provider does not accept.',
   incompleteByBudget: 'Cut at {{n}} tokens: the budget had no more left.',
   // the preview of woken agents
   'wake.wakes': 'Wakes',

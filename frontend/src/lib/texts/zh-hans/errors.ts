@@ -77,6 +77,8 @@ const errors: Record<keyof typeof en, string> = {
   'run.refused': '模型服务器拒绝了密钥。在“{{settings}}”检查后重试。',
   'run.bad_request': '模型服务器不接受此请求。在工坊检查 Agent 的模型与参数后重试。',
   'run.context_too_long': '即使缩短后，这个聊天室对该模型仍太长。换用能读更多内容的模型，或新建聊天室。',
+  'run.no_tools': '该模型不会调用工具。在“{{settings}}”换用其他模型，或关闭 Agent 的工具。',
+  'run.not_listed': '服务器有回应，但没有列出这个名称的模型。请检查名称。',
   'run.not_found': '模型服务器不认识此模型。在“{{settings}}”检查名称后重试。',
   'run.unreachable': '无法连上模型服务器。请稍后再重试，或在“{{settings}}”检查网址。',
   'run.host_refused': '这里不允许调用此模型服务器，可请管理员允许。',

@@ -227,6 +227,7 @@ const first: Record<keyof typeof en, string> = {
   'tool.timeout': '超时',
   'tool.stopped': '已停止',
   incomplete: '回答未完。',
+  leftOutTool: '它没有使用工具 {{name}}，因为模型提供商不接受它。',
   incompleteByBudget: '在 {{n}} 个 Token 处截断：预算已无余额。',
   // who is woken
   'wake.wakes': '唤醒',

@@ -77,6 +77,8 @@ const errors: Record<keyof typeof en, string> = {
   'run.refused': '模型伺服器拒絕了金鑰。在「{{settings}}」檢查後重試。',
   'run.bad_request': '模型伺服器不接受此請求。在工坊檢查 Agent 的模型與參數後重試。',
   'run.context_too_long': '就算縮短後，這個聊天室對此模型仍太長。換用能讀更多內容的模型，或另開聊天室。',
+  'run.no_tools': '此模型不會呼叫工具。在「{{settings}}」換用另一個模型，或關閉 Agent 的工具。',
+  'run.not_listed': '伺服器有回應，但沒有列出這個名稱的模型。請檢查名稱。',
   'run.not_found': '模型伺服器不認識此模型。在「{{settings}}」檢查名稱後重試。',
   'run.unreachable': '無法連上模型伺服器。請稍候再重試，或在「{{settings}}」檢查網址。',
   'run.host_refused': '這裡不允許呼叫此模型伺服器，請系統管理員允許。',

@@ -227,6 +227,7 @@ const first: Record<keyof typeof en, string> = {
   'tool.timeout': '逾時',
   'tool.stopped': '已停止',
   incomplete: '回答未完。',
+  leftOutTool: '它沒有使用工具 {{name}}，因為模型供應商不接受它。',
   incompleteByBudget: '在 {{n}} 個 Token 處截斷：預算已無餘額。',
   // who is woken
   'wake.wakes': '喚醒',
