@@ -365,7 +365,9 @@ def test_BRD20_the_texts_of_a_plan_and_of_a_changed_task_are_limited(boards):
     long = {"text": "x" * 19_000}
     with pytest.raises(Invalid) as refused:
         boards.create(*(boards.plan("x" * 2_000, parameters=long) for _ in range(5)))
-    assert refused.value.hints == ["The descriptions, parameters and schemas of a plan have at most 100,000 characters."]
+    assert refused.value.hints == [
+        "The descriptions, parameters and schemas of a plan have at most 100,000 characters."
+    ]
     assert not Board.objects.exists()
     board = boards.create(boards.plan("Find dry days"), boards.plan("Add it up", boards.finance))
     fail(boards.run_of(board, 1).id)
