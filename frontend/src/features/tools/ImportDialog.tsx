@@ -67,12 +67,7 @@ interface Source {
   fileName: string | null
 }
 
-const MAX_CHARACTERS = 900_000
-const MAX_BODY_BYTES = 1024 * 1024
-
-/** Returns whether a text can be sent: the server limits its characters, and the bytes of the body as JSON. */
-const isSendable = (text: string) =>
-  text.length <= MAX_CHARACTERS && new Blob([JSON.stringify({ url: '', text })]).size <= MAX_BODY_BYTES
+const MAX_BYTES = 8 * 1024 * 1024
 
 /** Returns the text of a file; null if it is no text. */
 async function readText(file: File): Promise<string | null> {
@@ -105,7 +100,7 @@ function SourceField({ source, problem, onChange }: SourceFieldProps) {
             className={cx(fieldStyles.input, 'mono')}
             rows={2}
             required
-            maxLength={MAX_CHARACTERS}
+            maxLength={MAX_BYTES}
             spellCheck={false}
             placeholder="https://api.example.org/openapi.json"
             value={source.text}
@@ -159,7 +154,7 @@ function Form({ workspaceId, server, onClose }: FormProps) {
   }
   const handleFile = async (file: File) => {
     const text = await readText(file)
-    if (text === null || !isSendable(text)) {
+    if (text === null || file.size > MAX_BYTES) {
       handleSource({ text: '', fileName: null })
       setFileProblem(t(text === null ? 'tools.document.noText' : 'tools.document.tooLarge', { file: file.name }))
       return
@@ -184,7 +179,9 @@ function Form({ workspaceId, server, onClose }: FormProps) {
         <>
           <p className="sm muted" role="status">
             <b>{document.title}</b> · OpenAPI {document.version} ·{' '}
-            {t('tools.operations', { count: document.operations.length })} · {formatBytes(document.size)}
+            {t('tools.operations', { count: document.operations.length })}
+            {document.left_out > 0 ? ` (${t('tools.operations.more', { count: document.left_out })})` : null} ·{' '}
+            {formatBytes(document.size)}
           </p>
           <Operations
             operations={document.operations}

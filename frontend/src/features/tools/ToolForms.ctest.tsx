@@ -27,7 +27,14 @@ const tool: WorkspaceToolRow = {
   policy: 'auto',
   is_idempotent: false,
   timeout_s: 30,
-  request: { method: 'GET', path: '/seats', arguments: [{ name: 'day', where: 'query', target: '' }], body: 'none' },
+  request: {
+    method: 'GET',
+    path: '/seats',
+    arguments: [{ name: 'day', where: 'query', target: '', style: '', explode: false }],
+    body: 'none',
+    is_from_root: false,
+    content_type: '',
+  },
   annotations: {},
   revision: 7,
 }
@@ -200,6 +207,7 @@ const job: ToolJobRow = {
     auth_name: '',
     size: 20,
     operations: [],
+    left_out: 12,
   },
 }
 
@@ -209,13 +217,13 @@ it('reads a chosen file at once, and refuses one that is no text or too large', 
   const chooser = screen.getByLabelText('Choose a file…')
   await userEvent.upload(chooser, new File([new Uint8Array([255, 254, 0])], 'image.json'))
   await expect.element(screen.getByRole('alert')).toHaveTextContent('image.json is not a text file.')
-  // With its quotes escaped, it is larger than a body may be.
-  await userEvent.upload(chooser, new File(['"'.repeat(600_000)], 'quotes.json'))
+  await userEvent.upload(chooser, new File(['"'.repeat(8 * 1024 * 1024 + 1)], 'quotes.json'))
   await expect.element(screen.getByRole('alert')).toHaveTextContent('quotes.json is too large')
   expect(listChanges(requests)).toEqual([])
   await userEvent.upload(chooser, new File(['openapi: 3.1.0'], 'fares.yaml'))
   await expect.element(screen.getByText('fares.yaml')).toBeVisible()
   await expect.element(screen.getByLabelText('Base URL')).toHaveValue('https://fares.example.org')
+  await expect.element(screen.getByText('and 12 more that are not listed')).toBeVisible()
   expect(listChanges(requests)).toEqual([['POST /workspaces/w/openapi-documents', { url: '', text: 'openapi: 3.1.0' }]])
   expect(screen.getByRole('alert').elements()).toEqual([])
   await screen.getByRole('button', { name: 'Remove the file' }).click()

@@ -19,10 +19,12 @@ const tool = {
     method: 'POST',
     path: '/fares/{fare}/holds',
     body: 'form',
+    is_from_root: false,
+    content_type: '',
     arguments: [
-      { name: 'fare', where: 'path', target: '' },
-      { name: 'seats', where: 'body', target: 'seat_count' },
-      { name: 'names', where: 'body', target: '' },
+      { name: 'fare', where: 'path', target: '', style: '', explode: false },
+      { name: 'seats', where: 'body', target: 'seat_count', style: '', explode: false },
+      { name: 'names', where: 'body', target: '', style: '', explode: false },
     ],
   },
 } as Partial<WorkspaceToolRow> as WorkspaceToolRow
