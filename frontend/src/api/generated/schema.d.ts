@@ -7571,7 +7571,7 @@ export interface components {
             base_url: string;
             can_sign_in: boolean;
             credential_last4: string | null;
-            error_code: ("host_refused" | "unauthorized" | "sign_in_needed" | "unreachable" | "timeout" | "too_large" | "redirected" | "failed" | "unreadable" | "missing" | "changed") | null;
+            error_code: ("host_refused" | "unauthorized" | "sign_in_needed" | "unreachable" | "timeout" | "too_large" | "redirected" | "old_transport" | "failed" | "unreadable" | "missing" | "changed") | null;
             /** Format: uuid */
             id: string;
             kind: components["schemas"]["ServerKind"];
