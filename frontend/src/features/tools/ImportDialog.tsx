@@ -7,6 +7,7 @@ import {
   type ToolServerRow,
   useImportOperations,
   useReadOpenApiDocument,
+  type WorkspaceToolRow,
 } from '@/api'
 import { formatBytes } from '@/lib/bytes'
 import { cx } from '@/lib/cx'
@@ -28,11 +29,13 @@ interface ImportDialogProps {
   /** The server whose document is read again; without one, a server is added. */
   server?: ToolServerRow
   open: boolean
+  /** Called with the new tools. */
+  onAdded?(tools: readonly WorkspaceToolRow[]): void
   onOpenChange(open: boolean): void
 }
 
 /** Imports operations of an OpenAPI document as tools. */
-export function ImportDialog({ workspaceId, server, open, onOpenChange }: ImportDialogProps) {
+export function ImportDialog({ workspaceId, server, open, onAdded, onOpenChange }: ImportDialogProps) {
   const { t } = useTexts()
   return (
     <Dialog
@@ -42,7 +45,7 @@ export function ImportDialog({ workspaceId, server, open, onOpenChange }: Import
       description={t(server ? 'tools.import.again' : 'tools.import.hint')}
       className={cx(dialogStyles.wide, styles.review)}
     >
-      <Form workspaceId={workspaceId} server={server} onClose={() => onOpenChange(false)} />
+      <Form workspaceId={workspaceId} server={server} onAdded={onAdded} onClose={() => onOpenChange(false)} />
     </Dialog>
   )
 }
@@ -125,10 +128,11 @@ function SourceField({ source, problem, onChange }: SourceFieldProps) {
 interface FormProps {
   workspaceId: string
   server: ToolServerRow | undefined
+  onAdded: ImportDialogProps['onAdded']
   onClose(): void
 }
 
-function Form({ workspaceId, server, onClose }: FormProps) {
+function Form({ workspaceId, server, onAdded, onClose }: FormProps) {
   const { t } = useTexts()
   const [source, setSource] = useState<Source>({ text: '', fileName: null })
   const [fileProblem, setFileProblem] = useState<string | null>(null)
@@ -168,7 +172,11 @@ function Form({ workspaceId, server, onClose }: FormProps) {
     const operations = document.operations
       .filter(operation => chosen.has(operation.key))
       .map(({ key, name }) => ({ key, name }))
-    add.mutate({ jobId: job.id, operations, server: serverId ?? input }, { onSuccess: onClose })
+    const onSuccess = ({ results }: { results: WorkspaceToolRow[] }) => {
+      onClose()
+      onAdded?.(results)
+    }
+    add.mutate({ jobId: job.id, operations, server: serverId ?? input }, { onSuccess })
   }
   return (
     <form className="col gap" onSubmit={handleSubmit}>
@@ -177,12 +185,7 @@ function Form({ workspaceId, server, onClose }: FormProps) {
       <ErrorBanner error={readDocument.error ?? add.error} />
       {document ? (
         <>
-          <p className="sm muted" role="status">
-            <b>{document.title}</b> · OpenAPI {document.version} ·{' '}
-            {t('tools.operations', { count: document.operations.length })}
-            {document.left_out > 0 ? ` (${t('tools.operations.more', { count: document.left_out })})` : null} ·{' '}
-            {formatBytes(document.size)}
-          </p>
+          <DocumentSummary document={document} />
           <Operations
             operations={document.operations}
             imported={imported}
@@ -217,6 +220,18 @@ function Form({ workspaceId, server, onClose }: FormProps) {
         )}
       </div>
     </form>
+  )
+}
+
+function DocumentSummary({ document }: { document: OpenApiDocument }) {
+  const { t } = useTexts()
+  return (
+    <p className="sm muted" role="status">
+      <b>{document.title}</b> · OpenAPI {document.version} ·{' '}
+      {t('tools.operations', { count: document.operations.length })}
+      {document.left_out > 0 ? ` (${t('tools.operations.more', { count: document.left_out })})` : null} ·{' '}
+      {formatBytes(document.size)}
+    </p>
   )
 }
 
