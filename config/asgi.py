@@ -23,7 +23,7 @@ from realtime.routing import application as sockets
 from server.bridge import Bridge, build_environ
 from server.fair_queue import HTTPCaller
 from server.health import PATHS, Health
-from server.limits import MAX_FORM_OVERHEAD
+from server.limits import MAX_DOCUMENT_BODY_BYTES, MAX_FORM_OVERHEAD
 from server.uploads import Uploads
 
 # Requested once in a new process, so that no user's request waits for imports and first connections.
@@ -50,10 +50,17 @@ def identify_caller(scope: Any) -> HTTPCaller:
     return HTTPCaller(bucket, is_unidentified=person is None, workspace=workspace or group, group=group)
 
 
-def is_upload(scope: Any) -> bool:
-    """Return whether a request uploads a file. A client without a credential is refused anyway, and may send no large body."""
-    is_path_of_files = scope["path"].startswith("/api/v1/") and scope["path"].endswith("/files")
-    return scope["method"] == "POST" and is_path_of_files and find_caller(scope["headers"])[1]
+def find_max_upload_bytes(scope: Any) -> int | None:
+    """Return how many bytes the body of an upload may have; null if the request is none: it then has the limit of all others.
+
+    Files are uploaded, and the texts of OpenAPI documents. A client without a credential is refused anyway, and may send no large
+    body.
+    """
+    if scope["method"] != "POST" or not scope["path"].startswith("/api/v1/") or not find_caller(scope["headers"])[1]:
+        return None
+    last = scope["path"].rpartition("/")[2]
+    limits: dict[str, int] = {"files": settings.MAX_FILE_BYTES, "openapi-documents": MAX_DOCUMENT_BODY_BYTES}
+    return limits[last] + MAX_FORM_OVERHEAD if last in limits else None
 
 
 class Application:
@@ -65,7 +72,7 @@ class Application:
             wsgi,
             threads=settings.WEB_THREADS,
             max_active=settings.WEB_WAITING,
-            uploads=Uploads(is_upload, max_bytes=settings.MAX_FILE_BYTES + MAX_FORM_OVERHEAD),
+            uploads=Uploads(find_max_upload_bytes),
             identify=identify_caller,
             cpu_budget=settings.RATES["cpu"],
             workspace_cpu_budget=settings.RATES["workspace_cpu"],

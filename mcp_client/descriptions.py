@@ -28,12 +28,20 @@ def hash_description(sent: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(hashed, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
-def parse_descriptions(sent: Sequence[dict[str, Any]]) -> tuple[tuple[MCPToolDescription, ...], dict[str, str]]:
-    """Return the usable tools of a listing, and the reasons why the others are left out, by name."""
+def parse_descriptions(
+    sent: Sequence[dict[str, Any] | tuple[str, str]],
+) -> tuple[tuple[MCPToolDescription, ...], dict[str, str]]:
+    """Return the usable tools of a listing, and the reasons why the others are left out, by name.
+
+    `sent`: the descriptions; the name and the reason of one that is not of the protocol.
+    """
     tools: list[MCPToolDescription] = []
     left_out: dict[str, str] = {}
-    counts = Counter(one["name"] for one in sent)
+    counts = Counter(one["name"] for one in sent if isinstance(one, dict))
     for one in sent:
+        if isinstance(one, tuple):
+            left_out[remove_invisible(one[0])[:MAX_NAME_CHARACTERS]] = one[1]
+            continue
         try:
             if counts[one["name"]] > 1:
                 raise Unusable("The server has two tools of this name.")
@@ -50,9 +58,11 @@ def parse_description(sent: dict[str, Any]) -> MCPToolDescription:
         raise Unusable("Its name is empty, too long, or has invisible characters.")
     if len(description) > MAX_DESCRIPTION_CHARACTERS:
         raise Unusable(f"Its description has more than {MAX_DESCRIPTION_CHARACTERS:,} characters.")
-    input_schema = sent["inputSchema"]
-    if input_schema.get("type") != "object":
+    input_schema = {"type": "object"} | sent["inputSchema"]  # some servers leave the type out
+    if input_schema["type"] != "object":
         raise Unusable("Its input schema is not that of an object.")
+    if (sent.get("execution") or {}).get("taskSupport") == "required":
+        raise Unusable("It can only be called as a task, which is not supported.")
     annotations = _parse_object(sent.get("annotations") or {}, "annotations")
     return MCPToolDescription(
         name=name,

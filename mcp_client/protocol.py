@@ -14,6 +14,7 @@ MCPErrorCode = Literal[
     "timeout",
     "too_large",
     "redirected",
+    "old_transport",
     "failed",
     "unreadable",
     "missing",

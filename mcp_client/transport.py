@@ -27,12 +27,14 @@ class MCPTransport(httpx2.AsyncBaseTransport):
 
     With a server, all requests go to its origin and carry its credential. Without one (for OAuth), requests may go to any address
     that `check_server_url` allows, and the SDK checks the status of answers. `failure`: the error of the first request that failed;
-    the SDK hides it in errors of its own. `status`: the last HTTP status.
+    the SDK hides it in errors of its own. `status`: the last HTTP status of a POST, as a server may refuse the stream (GET) and the
+    end of the session (DELETE).
     """
 
     def __init__(self, server: MCPServer | None, *, seconds: float) -> None:
         self.failure: MCPError | None = None
         self.status = 0
+        self._has_succeeded = False
         self._server = server
         self._ends_at = asyncio.get_running_loop().time() + seconds
         self._bytes = 0
@@ -42,6 +44,9 @@ class MCPTransport(httpx2.AsyncBaseTransport):
         """Send the request. Raises `httpx2.ReadError`."""
         try:
             response = await self._send(request)
+            if request.method == "POST":
+                self.status = response.status
+                self._has_succeeded = self._has_succeeded or response.status < 400
             self._check_status(response)
         except (MCPError, HostRefused, aiohttp.ClientError, ValueError, OSError) as error:
             raise self.record_failure(error, request) from error
@@ -51,6 +56,23 @@ class MCPTransport(httpx2.AsyncBaseTransport):
         return httpx2.Response(
             response.status, headers=headers, stream=_AnswerBody(self, response, request), request=request
         )
+
+    @property
+    def may_be_old(self) -> bool:
+        """Whether the server has refused all that was posted, as one with the old transport (HTTP+SSE) does."""
+        return self._server is not None and not self._has_succeeded and self.status in (400, 404, 405)
+
+    async def is_old(self) -> bool:
+        """Return whether the server opens a stream of events at its address, as the old transport begins."""
+        assert self._server is not None
+        try:
+            response = await self._send(
+                httpx2.Request("GET", self._server.url, headers={"Accept": "text/event-stream"})
+            )
+        except (MCPError, HostRefused, aiohttp.ClientError, ValueError, OSError):
+            return False
+        response.close()
+        return response.status == 200 and response.content_type == "text/event-stream"
 
     async def _send(self, request: httpx2.Request) -> aiohttp.ClientResponse:
         self._requests += 1
@@ -74,7 +96,6 @@ class MCPTransport(httpx2.AsyncBaseTransport):
         )
 
     def _check_status(self, response: aiohttp.ClientResponse) -> None:
-        self.status = response.status
         if self._server is None:
             return
         if response.status in (401, 403):

@@ -85,8 +85,8 @@ class Bridge:
             await self._send_all(_build_refusal(error, closes_connection=_has_body(scope)), send)
             return
         try:
-            if self._uploads is not None and self._uploads.is_upload(scope):
-                async with self._uploads.receive(caller, scope, receive) as body:
+            if self._uploads is not None and (max_bytes := self._uploads.find_max_bytes(scope)) is not None:
+                async with self._uploads.receive(caller, scope, receive, max_bytes=max_bytes) as body:
                     events = await self._respond(caller, build_environ(scope, body), send)
             else:
                 body = io.BytesIO(await self._read_body(caller, scope, receive))

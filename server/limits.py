@@ -51,6 +51,9 @@ MAX_SOCKETS_PER_PROCESS = 5000
 MAX_BODY_BYTES = 1024 * 1024
 """Bytes of the body of a request."""
 
+MAX_DOCUMENT_BODY_BYTES = 16 * 1024 * 1024
+"""Bytes of a body that has the text of an OpenAPI document: twice those of the text, because JSON escapes it."""
+
 MAX_FORM_OVERHEAD = 64 * 1024
 """Bytes of the body of an upload beside those of its file."""
 

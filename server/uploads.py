@@ -31,24 +31,23 @@ def declares_more_than(scope: HTTPScope, max_bytes: int) -> bool:
 
 
 class Uploads:
-    """Receives uploads: the requests for which `is_upload` returns true. Their bodies may have `max_bytes`."""
+    """Receives uploads: the requests for which `find_max_bytes` returns how many bytes their bodies may have, and not null."""
 
-    def __init__(self, is_upload: Callable[[HTTPScope], bool], *, max_bytes: int) -> None:
-        self.is_upload = is_upload
-        self._max_bytes = max_bytes
+    def __init__(self, find_max_bytes: Callable[[HTTPScope], int | None]) -> None:
+        self.find_max_bytes = find_max_bytes
         self._active: Counter[HTTPCaller] = Counter()
 
     @asynccontextmanager
     async def receive(
-        self, caller: HTTPCaller, scope: HTTPScope, receive: ASGIReceiveCallable
+        self, caller: HTTPCaller, scope: HTTPScope, receive: ASGIReceiveCallable, *, max_bytes: int
     ) -> AsyncIterator[IO[bytes]]:
         """Read the body of a request into a temporary file, which is deleted at the end of the block.
 
         Raises `TooLarge` (before the body is read, if the request names its length), `LimitReached`, `Unavailable`,
         `BodyTooSlow`, and `ClientGone`.
         """
-        if declares_more_than(scope, self._max_bytes):
-            raise self._build_too_large_error()
+        if declares_more_than(scope, max_bytes):
+            raise _build_too_large_error(max_bytes)
         if self._active[caller] >= limits.MAX_UPLOADS_OF_CALLER:
             raise LimitReached("Too many of your uploads are under way.", hints=["Wait until one of them is done."])
         unidentified = sum(count for other, count in self._active.items() if other.is_unidentified)
@@ -63,7 +62,7 @@ class Uploads:
             with TemporaryFile() as body:
                 try:
                     async with asyncio.timeout(limits.UPLOAD_TIMEOUT_SECONDS):
-                        await self._read(receive, body)
+                        await self._read(receive, body, max_bytes)
                 except TimeoutError:
                     raise BodyTooSlow("The upload did not come to its end in time.") from None
                 body.seek(0)
@@ -73,7 +72,7 @@ class Uploads:
             if not self._active[caller]:
                 del self._active[caller]
 
-    async def _read(self, receive: ASGIReceiveCallable, body: IO[bytes]) -> None:
+    async def _read(self, receive: ASGIReceiveCallable, body: IO[bytes], max_bytes: int) -> None:
         size = 0
         while True:
             async with asyncio.timeout(limits.UPLOAD_IDLE_SECONDS):
@@ -82,11 +81,12 @@ class Uploads:
                 raise ClientGone
             part = event.get("body", b"")
             size += len(part)
-            if size > self._max_bytes:
-                raise self._build_too_large_error()
+            if size > max_bytes:
+                raise _build_too_large_error(max_bytes)
             body.write(part)
             if not event.get("more_body"):
                 return
 
-    def _build_too_large_error(self) -> TooLarge:
-        return TooLarge(f"A file may have {self._max_bytes - limits.MAX_FORM_OVERHEAD:,} bytes at most.")
+
+def _build_too_large_error(max_bytes: int) -> TooLarge:
+    return TooLarge(f"A file may have {max_bytes - limits.MAX_FORM_OVERHEAD:,} bytes at most.")

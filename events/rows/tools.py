@@ -81,20 +81,26 @@ class ToolRow(Row):
 
 
 class ToolRequestArgumentRow(Row):
-    """Where an argument goes in a request. `target`: its name there, if it is another one."""
+    """Where an argument goes in a request. `target`: its name there, if it is another one. `style`, `explode`: how a list or an
+    object is written, by the names of OpenAPI."""
 
     name: str
     where: Literal["path", "query", "header", "body"]
     target: str = ""
+    style: Literal["", "form", "spaceDelimited", "pipeDelimited", "deepObject", "json"] = ""
+    explode: bool = False
 
 
 class ToolRequestRow(Row):
-    """The request of an HTTP tool (`tools.http.mapping.RequestMapping`)."""
+    """The request of an HTTP tool (`tools.http.mapping.RequestMapping`). `is_from_root`: the path does not begin at the path of the
+    server's address. `content_type`: of the body, if it is not that of its format."""
 
     method: str
     path: str
     arguments: list[ToolRequestArgumentRow] = []
     body: Literal["none", "json", "form", "whole"] = "none"
+    is_from_root: bool = False
+    content_type: str = ""
 
 
 class ToolDefinitionRow(Row):
@@ -192,7 +198,8 @@ class OperationRow(Row):
 
 
 class DocumentRow(Row):
-    """An OpenAPI document that was read: the settings of a server that it suggests, its size in bytes, and its operations."""
+    """An OpenAPI document that was read: the settings of a server that it suggests, its size in bytes, and its operations.
+    `left_out`: how many more operations it has."""
 
     title: str
     version: str
@@ -201,6 +208,7 @@ class DocumentRow(Row):
     auth_name: str
     size: int
     operations: list[OperationRow]
+    left_out: int
 
 
 ToolJobState = Literal["waiting", "running", "done"]

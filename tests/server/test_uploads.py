@@ -5,8 +5,10 @@ import json
 from typing import Any
 
 import pytest
+from django.conf import settings
 
 from common.errors import Unavailable
+from config.asgi import find_max_upload_bytes
 from server import limits
 from server.bridge import Bridge
 from server.fair_queue import HTTPCaller
@@ -21,7 +23,7 @@ def count_bytes(environ: dict[str, Any], start: Any) -> list[bytes]:
 
 
 def make_bridge(**limits: Any) -> Bridge:
-    uploads = Uploads(lambda scope: scope["path"].endswith("/files"), max_bytes=1000)
+    uploads = Uploads(lambda scope: 1000 if scope["path"].endswith("/files") else None)
     return Bridge(count_bytes, threads=2, max_active=10, max_body=100, uploads=uploads, **limits)
 
 
@@ -82,15 +84,15 @@ async def test_unknown_callers_together_leave_room_for_others(monkeypatch):
 async def test_FAIR1_the_people_of_a_workspace_leave_room_for_uploads_of_others(monkeypatch):
     people = [HTTPCaller("mallory", workspace="theirs", group="theirs"), HTTPCaller("alice")]
     monkeypatch.setattr(limits, "MAX_UPLOADS_OF_GROUP", 1)
-    uploads = Uploads(lambda scope: True, max_bytes=1000)
+    uploads = Uploads(lambda scope: 1000)
     exchange = Exchange(b"x", path="/files")
-    async with uploads.receive(people[0], exchange.scope, exchange.receive):
+    async with uploads.receive(people[0], exchange.scope, exchange.receive, max_bytes=1000):
         another = HTTPCaller("oscar", workspace="theirs", group="theirs")
         with pytest.raises(Unavailable):
-            async with uploads.receive(another, exchange.scope, exchange.receive):
+            async with uploads.receive(another, exchange.scope, exchange.receive, max_bytes=1000):
                 pass
         exchange = Exchange(b"x", path="/files")
-        async with uploads.receive(people[1], exchange.scope, exchange.receive) as body:
+        async with uploads.receive(people[1], exchange.scope, exchange.receive, max_bytes=1000) as body:
             assert body.read() == b"x"
 
 
@@ -104,3 +106,19 @@ async def test_an_upload_that_does_not_arrive_is_ended(monkeypatch, limit):
 
     await make_bridge()(exchange.scope, never, exchange.send)
     assert exchange.status == 408
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "max_bytes"),
+    [
+        ("POST", "/api/v1/chats/1/files", settings.MAX_FILE_BYTES + limits.MAX_FORM_OVERHEAD),
+        ("POST", "/api/v1/workspaces/1/openapi-documents", limits.MAX_DOCUMENT_BODY_BYTES + limits.MAX_FORM_OVERHEAD),
+        ("PUT", "/api/v1/chats/1/files", None),
+        ("POST", "/api/v1/chats/1/messages", None),
+        ("POST", "/openapi-documents", None),
+    ],
+)
+def test_files_and_documents_of_clients_with_a_credential_may_be_large(method, path, max_bytes):
+    scope = {"method": method, "path": path, "headers": [(b"authorization", b"Bearer x")]}
+    assert find_max_upload_bytes(scope) == max_bytes
+    assert find_max_upload_bytes(scope | {"headers": []}) is None

@@ -51,7 +51,7 @@ def test_an_editor_changes_and_deletes_tools_and_imports_a_file_and_a_suggester_
     dialog.get_by_role("button", name="Add an argument").click()
     dialog.get_by_role("textbox", name="Name").nth(1).fill("day")
     dialog.get_by_role("button", name="Add a tool").click()
-    expect(booking.get_by_text("find_seats")).to_be_visible()
+    expect(booking.get_by_text("find_seats", exact=True)).to_be_visible()
 
     # An agent gets it in its draft.
     alice.open(chat)

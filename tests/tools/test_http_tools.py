@@ -12,6 +12,7 @@ from aiohttp import web
 
 from actors.models import Actor
 from common.egress import HostRefused, close_sessions
+from common.errors import Invalid
 from common.ids import new_id
 from common.secrets import Secret
 from common.shared_slots import limit_working_time
@@ -21,6 +22,7 @@ from events.rows import Policy
 from tests.hostile_web import Site, build_bomb, run_site, run_tcp_server
 from tools.arguments import ArgumentsNotCheckable, find_problems
 from tools.credentials import encrypt_credential
+from tools.http.form import FormArgument, ToolForm
 from tools.http.mapping import RequestMapping, build_http_request
 from tools.http.tool import MAX_BYTES, HTTPTool
 from tools.interface import ToolContext, ToolError, ToolOutput
@@ -434,3 +436,17 @@ def test_the_time_limit_of_the_row_is_the_default_of_the_settings() -> None:
     assert tool.parse_config({}).timeout_s == 7
     assert tool.parse_config({"timeout_s": 3}).timeout_s == 3
     assert tool.build_config_schema()["properties"]["timeout_s"]["default"] == 7
+
+
+@pytest.mark.parametrize(
+    ("path", "where", "hint"),
+    [
+        ("/orders/{order}", "query", "form.path: {order} has no argument."),
+        ("/orders", "path", "form.arguments: The path has no {id}."),
+    ],
+)
+def test_a_form_whose_path_does_not_fit_its_arguments_names_the_field(path: str, where: Any, hint: str) -> None:
+    form = ToolForm(description="Find.", method="GET", path=path, arguments=(FormArgument(name="id", where=where),))
+    with pytest.raises(Invalid) as refused:
+        form.build_definition()
+    assert refused.value.hints == [hint]

@@ -542,3 +542,183 @@ def test_the_sdk_is_not_imported_by_the_web_process() -> None:
     )
     env = {"DJANGO_SETTINGS_MODULE": "config.settings", "PATH": ""}
     assert subprocess.run([sys.executable, "-c", code], env=env, check=False).returncode == 0
+
+
+async def call_hostile(hostile, **arguments):
+    [tool] = (await list_hostile(hostile)).tools
+    return await call_server_tool(MCPServer(hostile.url), tool.name, arguments, pinned_hash=tool.hash, seconds=SECONDS)
+
+
+@pytest.mark.parametrize(
+    ("following", "names", "requests"),
+    [
+        (lambda cursor: "same", ["tool_None", "tool_same"], 2),
+        (lambda cursor: "", ["tool_None"], 1),
+        (lambda cursor: {None: "a", "a": "b"}.get(cursor, "a"), ["tool_None", "tool_a", "tool_b"], 3),
+        (lambda cursor: 7, ["tool_None"], 1),
+        (lambda cursor: None, ["tool_None"], 1),
+    ],
+)
+async def test_a_cursor_that_was_sent_before_ends_the_listing(hostile, following, names, requests):
+    hostile.pages = lambda cursor: {"tools": [describe(f"tool_{cursor}")], "nextCursor": following(cursor)}
+    listing = await list_hostile(hostile)
+    assert ([tool.name for tool in listing.tools], listing.left_out, listing.is_cut) == (names, {}, False)
+    assert hostile.methods.count("tools/list") == requests
+
+
+@pytest.mark.parametrize("cursor", ["same", ""])
+async def test_a_page_that_is_sent_again_is_not_counted_twice(hostile, cursor):
+    """N1."""
+    hostile.pages = lambda _: {"tools": [describe("add")], "nextCursor": cursor}
+    listing = await list_hostile(hostile)
+    assert ([tool.name for tool in listing.tools], listing.left_out, listing.is_cut) == (["add"], {}, False)
+    assert (await call_hostile(hostile)).text == "ok"
+
+
+def refuse_call(status=200, text="Unknown project: 7"):
+    async def refuse(request, message):
+        error = {"code": -32602, "message": text}
+        return web.json_response({"jsonrpc": "2.0", "id": message["id"], "error": error}, status=status)
+
+    return refuse
+
+
+async def answer_status(request, message):
+    return web.Response(status=503)
+
+
+async def answer_page(request, message):
+    return web.Response(text="<h1>Sign in</h1>", content_type="text/html")
+
+
+async def answer_nonsense(request, message):
+    return web.json_response({"hello": 1})
+
+
+@pytest.mark.parametrize(
+    ("answer", "text", "server_text"),
+    [
+        (refuse_call(), "The server refused the call.", "Unknown project: 7"),  # N2: GET and DELETE get 405
+        (refuse_call(400), "The server refused the call (HTTP 400).", "Unknown project: 7"),
+        (answer_status, "The server refused the call (HTTP 503).", ""),
+        (answer_page, "The server's answer cannot be read (MCPError).", ""),
+        (answer_nonsense, "The server's answer cannot be read (MCPError).", ""),
+    ],
+)
+async def test_the_reason_of_a_call_that_failed_is_that_of_its_own_request(hostile, answer, text, server_text):
+    hostile.call = lambda params: answer
+    with pytest.raises(MCPError) as error:
+        await call_hostile(hostile)
+    assert (str(error.value), error.value.server_text) == (text, server_text)
+
+
+@pytest.mark.parametrize(
+    ("post_status", "get_type", "code"),
+    [
+        (405, "text/event-stream", "old_transport"),  # N3
+        (404, "text/event-stream; charset=utf-8", "old_transport"),
+        (405, "text/html", "failed"),
+        (500, "text/event-stream", "failed"),
+    ],
+)
+async def test_a_server_with_the_old_transport_is_named_as_such(site, post_status, get_type, code):
+    async def answer(request):
+        if request.method == "POST":
+            return web.Response(status=post_status)
+        return web.Response(body=b"event: endpoint\ndata: /messages\n\n", headers={"Content-Type": get_type})
+
+    site.pages["/sse"] = answer
+    with pytest.raises(MCPError) as error:
+        await list_server_tools(MCPServer(site.url("/sse")), seconds=SECONDS)
+    assert error.value.code == code
+    if code == "old_transport":
+        assert str(error.value) == (
+            "This server speaks the old transport (HTTP+SSE). Look for its address that ends with /mcp."
+        )
+
+
+@pytest.mark.parametrize(
+    ("odd", "outcome"),
+    [
+        ({"name": "odd", "inputSchema": {"properties": {"a": {}}}}, {"type": "object", "properties": {"a": {}}}),  # N4
+        ({"name": "odd"}, {"type": "object"}),
+        ({"name": "odd", "inputSchema": None}, {"type": "object"}),
+        ({"name": "odd", "inputSchema": {"type": "array"}}, "Its input schema is not that of an object."),
+        ({"name": "odd", "inputSchema": []}, {"type": "object"}),
+        ({"name": "odd", "inputSchema": "x"}, "Its description is not valid (inputSchema: "),
+        ({"name": "odd", "description": 7, "inputSchema": {}}, "Its description is not valid (description: "),
+        (  # the reference server has one
+            {"name": "odd", "inputSchema": {"type": "object"}, "execution": {"taskSupport": "required"}},
+            "It can only be called as a task, which is not supported.",
+        ),
+        ({"name": 7, "inputSchema": {}}, "It has no name."),
+        ("nonsense", "It has no name."),
+    ],
+)
+async def test_an_odd_tool_costs_only_itself(hostile, odd, outcome):
+    hostile.pages = lambda cursor: {"tools": [describe("good"), odd]}
+    listing = await list_hostile(hostile)
+    found = {tool.name: tool for tool in listing.tools}
+    good = found.pop("good")
+    if isinstance(outcome, str):
+        assert (list(found), [reason.startswith(outcome) for reason in listing.left_out.values()]) == ([], [True])
+    else:
+        assert (found["odd"].input_schema, listing.left_out) == (outcome, {})
+        good = found["odd"]
+    server = MCPServer(hostile.url)
+    result = await call_server_tool(server, good.name, {}, pinned_hash=good.hash, seconds=SECONDS)
+    assert result.text == "ok"
+
+
+def to_json(value):
+    return json.dumps(value, ensure_ascii=False, indent=1)
+
+
+ITEMS = {"items": [{"id": 71, "name": "包裹"}]}
+
+
+@pytest.mark.parametrize(
+    ("result", "text"),
+    [
+        ({"structuredContent": ITEMS}, to_json(ITEMS)),  # N5
+        ({"content": None, "structuredContent": ITEMS}, to_json(ITEMS)),
+        ({"content": {"type": "text", "text": "one"}}, "one"),
+        (
+            {"content": [{"type": "text", "text": "one"}, {"type": "hologram"}, 7, "two"]},
+            "one\n\n[hologram, which cannot be read]\n\ntwo",
+        ),
+        ({"content": [{"type": "text"}, {"type": "text", "text": "one"}]}, "[text, which cannot be read]\n\none"),
+        (
+            {"content": [{"type": "text", "text": "returned 1 items"}], "structuredContent": ITEMS},
+            f"returned 1 items\n\n{to_json(ITEMS)}",
+        ),
+        ({"content": [{"type": "text", "text": "71: 包裹"}], "structuredContent": ITEMS}, "71: 包裹"),
+        ({"content": [{"type": "text", "text": "12"}], "structuredContent": {"result": 12}}, "12"),
+        ({"content": [{"type": "text", "text": "x" * 301}], "structuredContent": ITEMS}, "x" * 301),
+        ({"content": []}, ""),
+        ({"isError": False}, ""),
+    ],
+)
+async def test_an_odd_block_of_a_result_costs_only_itself(hostile, result, text):
+    hostile.call = lambda params: result
+    called = await call_hostile(hostile)
+    assert (called.text, called.structured, called.is_error) == (text, result.get("structuredContent"), False)
+
+
+@pytest.mark.parametrize("size", [1_500_000, 3_000_000])
+@pytest.mark.parametrize("is_stream", [False, True])
+async def test_RUN14_an_answer_has_the_same_limit_as_json_and_as_a_stream(hostile, size, is_stream):
+    async def answer(request, message):
+        result = {"content": [{"type": "text", "text": "x" * size}]}
+        text = json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result})
+        if not is_stream:
+            return web.Response(text=text, content_type="application/json")
+        return web.Response(text=f"event: message\ndata: {text}\n\n", content_type="text/event-stream")
+
+    hostile.call = lambda params: answer
+    if size < 2_000_000:
+        assert len((await call_hostile(hostile)).text) == size
+        return
+    with pytest.raises(MCPError) as error:
+        await call_hostile(hostile)
+    assert (str(error.value), error.value.server_text) == ("The server sent more than 2 MB.", "")

@@ -716,5 +716,5 @@ def test_RUN14_a_document_that_unpacks_to_ten_gigabytes_is_refused(environment, 
     read = wait_for(
         environment, jobs.start_reading_document(team.alice, team.workspace.id, url=f"{booking.url}/openapi.json")
     )
-    assert (read.is_ok, read.message) == (False, "The document has more than 2 MB.")
+    assert (read.is_ok, read.message) == (False, "The document has more than 8 MB.")
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50 * 1024

@@ -9,6 +9,7 @@ from common.request_types import Name, Revision
 from common.rest import Body
 from events.rows import Policy, ToolEffect
 from tools.http.form import ToolForm
+from tools.openapi.document import MAX_BYTES
 from tools.openapi.operations import MAX_CHOSEN
 
 TOOL_NAME = r"^[a-zA-Z0-9_-]+$"
@@ -79,7 +80,7 @@ class DocumentBody(Body):
     """The address of an OpenAPI document, or its text."""
 
     url: str = Field(default="", max_length=2000)
-    text: str = Field(default="", max_length=900_000)
+    text: str = Field(default="", max_length=MAX_BYTES)
 
 
 class ChosenOperationBody(Body):

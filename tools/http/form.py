@@ -68,9 +68,18 @@ class ToolForm(StrictModel):
             )
         except ValidationError as error:
             raise Invalid("The request does not fit.", hints=[e["msg"] for e in error.errors()[:5]]) from error
-        in_path = {one.sent_name for one in mapping.arguments if one.where == "path"}
-        if in_path != set(mapping.list_placeholders()):
-            raise Invalid("Each {name} of the path needs an argument in the path, and the other way round.")
+        in_path, in_template = (
+            {one.sent_name for one in mapping.arguments if one.where == "path"},
+            set(mapping.list_placeholders()),
+        )
+        if in_path != in_template:
+            raise Invalid(
+                "Each {name} of the path needs an argument in the path, and the other way round.",
+                hints=[
+                    *(f"form.path: {{{name}}} has no argument." for name in sorted(in_template - in_path)[:5]),
+                    *(f"form.arguments: The path has no {{{name}}}." for name in sorted(in_path - in_template)[:5]),
+                ],
+            )
         properties = {
             one.name: _TYPES[one.type] | ({"description": one.description} if one.description else {})
             for one in self.arguments

@@ -13,6 +13,7 @@ from common.fetching import MAX_REDIRECTS, REDIRECTS, build_failure
 from common.secrets import Secret
 from common.text import remove_invisible
 from events.payloads import HTTPResponseData
+from events.rows import AuthScheme
 from tools.credentials import (
     build_auth_headers,
     build_auth_query,
@@ -37,7 +38,11 @@ class HTTPTool(StoredTool):
         server = self.row.server
         mapping = RequestMapping.model_validate(self.row.request)
         names = find_credential_arguments(server, mapping)
-        request = build_http_request(mapping, {name: value for name, value in args.items() if name not in names})
+        request = build_http_request(
+            mapping,
+            {name: value for name, value in args.items() if name not in names},
+            credential_name=server.auth_name if server.auth == AuthScheme.QUERY else "",
+        )
         credential = decrypt_credential(server)
         headers = {"Accept": "application/json, text/plain;q=0.9, */*;q=0.5", **server.headers, **request.headers}
         if self.effect == "write":
@@ -88,7 +93,12 @@ async def _send(
     headers = {name: value for name, value in headers.items() if name.lower() not in names} | auth_headers
     for _ in range(MAX_REDIRECTS + 1):
         response = await get_session_for(target).request(
-            request.method, target.url, headers=headers, data=request.body, allow_redirects=False
+            request.method,
+            target.url,
+            headers=headers,
+            data=request.body,
+            allow_redirects=False,
+            skip_auto_headers=("Content-Type",),  # else aiohttp sends one without a body
         )
         location = response.headers.get("Location", "")
         if response.status not in REDIRECTS or not location:
@@ -111,8 +121,8 @@ async def _send(
 def build_target(server: ToolServer, request: ToolRequest, credential: Secret) -> Target:
     """Return the checked URL of a request. Its host is that of the server, whatever the arguments are. Raises `HostRefused`."""
     base = check_url(server.base_url, list_hosts_without_path())
-    query = urlencode(request.query + build_auth_query(server, credential))
-    path = base.url.raw_path.rstrip("/") + request.path
+    query = "&".join(filter(None, (request.query, urlencode(build_auth_query(server, credential)))))
+    path = request.path if request.is_from_root else base.url.raw_path.rstrip("/") + request.path
     url = URL.build(
         scheme=base.url.scheme, authority=base.url.raw_authority, path=path, query_string=query, encoded=True
     )

@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import count
 from math import isfinite
 from typing import Any
-from urllib.parse import urljoin
+from urllib.parse import unquote, urljoin
 
 import yaml
 from pydantic_core import from_json
@@ -16,11 +16,13 @@ from common.text import remove_invisible, to_storable
 from common.yaml_loader import JsonTypesLoader
 from events.rows import AuthScheme
 
-MAX_BYTES = 2 * 1024 * 1024
+MAX_BYTES = 8 * 1024 * 1024
 MAX_DEPTH = 64
 MAX_REFERENCES = 20
 """References that may follow one another."""
 MAX_NUMBER_CHARACTERS = 100
+METHODS = ("get", "head", "post", "put", "patch", "delete")
+"""The methods of operations that can become tools, as the document has them."""
 MAX_SCHEMAS = 400_000
 """Schemas that are built of one document. Each operation builds those that it uses."""
 _MAX_URL = 400
@@ -81,11 +83,30 @@ class Document:
     def is_30(self) -> bool:
         return self.version.startswith("3.0")
 
-    @property
+    @cached_property
     def base_url(self) -> str:
-        """The address that the document suggests; empty if it names none."""
-        servers = self.content.get("servers")
-        server = servers[0] if isinstance(servers, list) and servers and isinstance(servers[0], dict) else {}
+        """The address that the document suggests; empty if it names none. Without servers, it is the root of the document's host,
+        or the server that the first operation names if all name one."""
+        listed: Any = self.content
+        if not _has_servers(self.content) and self._own_servers and all(map(_has_servers, self._own_servers)):
+            listed = self._own_servers[0]
+        return self.get_server_url(listed)
+
+    @cached_property
+    def _own_servers(self) -> list[dict[str, Any]]:
+        """For each operation, the object whose servers count: the operation, or its path item."""
+        items = [item for item in self.content["paths"].values() if isinstance(item, dict)]
+        pairs = [(item, item[method]) for item in items for method in METHODS if isinstance(item.get(method), dict)]
+        return [operation if _has_servers(operation) else item for item, operation in pairs]
+
+    def find_own_server(self, item: dict[str, Any], operation: dict[str, Any]) -> str | None:
+        """Return the address of the server that an operation or its path item names, or null if neither names one."""
+        listed = next((one for one in (operation, item) if _has_servers(one)), None)
+        return None if listed is None else self.get_server_url(listed)
+
+    def get_server_url(self, listed: dict[str, Any]) -> str:
+        """Return the address of the first server that an object lists, with the default values of its variables."""
+        server = listed["servers"][0] if _has_servers(listed) else {}
         variables = _get_dict(server, "variables")
 
         def get_default(placeholder: re.Match[str]) -> str:
@@ -96,15 +117,19 @@ class Document:
         # In one pass: a value that names another variable could stand for any number of bytes.
         url = re.sub(r"{([^{}]*)}", get_default, to_line(server.get("url"), _MAX_URL))[:_MAX_URL]
         try:
-            return to_line(urljoin(self.url, url) if self.url else url, _MAX_URL)
+            return to_line(urljoin(self.url, url or "/") if self.url else url, _MAX_URL)
         except ValueError:
             return ""
 
     @cached_property
     def sign_in(self) -> SecurityScheme:
-        """The first way to sign in that can be used here."""
-        schemes = _get_dict(_get_dict(self.content, "components"), "securitySchemes")
-        for scheme in (self.resolve(one) for one in schemes.values()):
+        """The first way to sign in that can be used here. A token of OAuth is sent as a bearer token, if there is no other way."""
+        found = SecurityScheme()
+        for scheme in _get_dict(_get_dict(self.content, "components"), "securitySchemes").values():
+            try:
+                scheme = self.resolve(scheme)
+            except InvalidDocument:
+                continue
             match scheme:
                 case {"type": "http", "scheme": str(name)} if name.lower() == "bearer":
                     return SecurityScheme(AuthScheme.BEARER)
@@ -112,7 +137,9 @@ class Document:
                     return SecurityScheme(AuthScheme.BASIC)
                 case {"type": "apiKey", "in": "header" | "query" as where, "name": str(name)}:
                     return SecurityScheme(AuthScheme(where), name[:80])
-        return SecurityScheme()
+                case {"type": "oauth2" | "openIdConnect"}:
+                    found = SecurityScheme(AuthScheme.BEARER)
+        return found
 
     def resolve(self, value: Any) -> Any:
         """Return the value that a reference leads to, or the value itself. Raises `InvalidDocument`."""
@@ -124,15 +151,35 @@ class Document:
 
     def get_target(self, reference: str) -> Any:
         """Return what `#/…` names in this document. Raises `InvalidDocument`, also for another document."""
-        if not reference.startswith("#/"):
+        if not reference.startswith("#"):
             raise InvalidDocument(f"It refers to another document: {reference[:100]}.")
+        if not reference.startswith("#/"):
+            raise InvalidDocument(f"It refers to a name in the document, which is not looked up: {reference[:100]}.")
         value: Any = self.content
-        for part in reference[2:].split("/"):
-            key = part.replace("~1", "/").replace("~0", "~").replace("%7B", "{").replace("%7D", "}")
-            if not isinstance(value, dict) or key not in value:
+        for key in split_reference(reference):
+            if (
+                isinstance(value, list)
+                and key.isascii()
+                and key.isdecimal()
+                and len(key) < 10
+                and int(key) < len(value)
+            ):
+                value = value[int(key)]
+            elif isinstance(value, dict) and key in value:
+                value = value[key]
+            else:
                 raise InvalidDocument(f"It has nothing at {reference[:100]}.")
-            value = value[key]
         return value
+
+
+def split_reference(reference: str) -> list[str]:
+    """Return the keys of a reference such as `#/components/schemas/Item`."""
+    return [part.replace("~1", "/").replace("~0", "~") for part in unquote(reference.removeprefix("#/")).split("/")]
+
+
+def _has_servers(value: dict[str, Any]) -> bool:
+    servers = value.get("servers")
+    return isinstance(servers, list) and bool(servers) and isinstance(servers[0], dict)
 
 
 def parse_document(text: str, url: str = "") -> Document:

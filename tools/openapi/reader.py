@@ -25,6 +25,7 @@ def describe_document(text: str, url: str) -> dict[str, Any]:
     from tools.openapi.operations import list_operations
 
     document = parse_document(text, url)
+    operations, left_out = list_operations(document)
     return {
         "title": document.title,
         "version": document.version,
@@ -32,7 +33,8 @@ def describe_document(text: str, url: str) -> dict[str, Any]:
         "auth": str(document.sign_in.auth),
         "auth_name": document.sign_in.auth_name,
         "size": len(text.encode("utf-8", "replace")),
-        "operations": [asdict(operation) for operation in list_operations(document)],
+        "operations": [asdict(operation) for operation in operations],
+        "left_out": left_out,
     }
 
 

@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 from common.text import remove_invisible
-from tools.openapi.document import Document, InvalidDocument
+from tools.openapi.document import Document, InvalidDocument, split_reference
 
 MAX_DEFINITIONS = 200
 MAX_SCHEMA_BYTES = 32 * 1024
@@ -41,7 +41,7 @@ class SchemaBuilder:
         if not isinstance(schema, dict):
             return schema if isinstance(schema, bool) else {}
         if isinstance(schema.get("$ref"), str):
-            return self._build_reference(schema["$ref"])
+            return self._build_beside_reference(schema)
         built: dict[str, Any] = {key: value for key, value in schema.items() if key in _PLAIN}
         if isinstance(text := schema.get("description"), str) and text.strip():
             built["description"] = remove_invisible(text).strip()[:MAX_DESCRIPTION]
@@ -70,12 +70,20 @@ class SchemaBuilder:
             raise InvalidDocument(f"its schema is larger than {MAX_SCHEMA_BYTES // 1024} KB")
         return whole
 
+    def _build_beside_reference(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """Return the schema of a reference, with the keywords beside it."""
+        built = self._build_reference(schema["$ref"])
+        if self._document.is_30:  # where nothing beside a reference counts, but `nullable` is often written there
+            return {"anyOf": [built, {"type": "null"}]} if schema.get("nullable") is True else built
+        others: dict[str, Any] = {key: value for key, value in schema.items() if key != "$ref"}
+        return self.build(others) | built if others else built
+
     def _build_reference(self, reference: str) -> dict[str, Any]:
         if reference not in self._names:
             if len(self._names) >= MAX_DEFINITIONS:
                 raise InvalidDocument(f"it uses more than {MAX_DEFINITIONS} definitions")
             target = self._document.get_target(reference)
-            name = re.sub(r"[^A-Za-z0-9_]+", "_", reference.rsplit("/", 1)[-1])[:60] or "Definition"
+            name = re.sub(r"[^A-Za-z0-9_]+", "_", split_reference(reference)[-1])[:60] or "Definition"
             while name in self.definitions:
                 name += "_"
             self._names[reference] = name
@@ -95,4 +103,7 @@ class SchemaBuilder:
                 built["type"] = [built["type"], "null"]
             if isinstance(built.get("enum"), list) and None not in built["enum"]:
                 built["enum"] = [*built["enum"], None]
+            if not built.keys().isdisjoint(("allOf", "anyOf", "oneOf")):
+                about = {key: built.pop(key) for key in ("description", "default") if key in built}
+                return about | {"anyOf": [built, {"type": "null"}]}
         return built

@@ -33,7 +33,7 @@ from tools.http.form import Definition
 from tools.interface import Tool, ToolContext, ToolError
 from tools.models import ToolServer, WorkspaceTool
 from tools.openapi.document import MAX_BYTES, TOO_LARGE, InvalidDocument
-from tools.openapi.operations import MAX_OPERATIONS, Operation
+from tools.openapi.operations import Operation
 from tools.openapi.process import read_document
 from tools.permissions import get_workspace_tool_for
 from tools.selectors import build_tool
@@ -78,16 +78,17 @@ class ToolJob:
 
 @dataclass(frozen=True)
 class ParsedDocument:
-    """An OpenAPI document that a worker has read: its operations, the URL it is from, and its hash."""
+    """An OpenAPI document that a worker has read: its operations, how many more it has, the URL it is from, and its hash."""
 
     operations: list[Operation]
+    left_out: int
     url: str
     hash: str
 
     @property
     def is_cut(self) -> bool:
         """Whether there was no room for all operations or their definitions."""
-        return len(self.operations) == MAX_OPERATIONS or any(one.problem == TOO_LARGE for one in self.operations)
+        return self.left_out > 0 or any(one.problem == TOO_LARGE for one in self.operations)
 
 
 def start_reading_document(actor: Actor, workspace_id: UUID, *, url: str = "", text: str = "") -> ToolJob:
@@ -142,7 +143,7 @@ def get_parsed_document(workspace_id: UUID, job_id: UUID | str) -> ParsedDocumen
         Operation(**operation, definition=Definition(**definition) if definition else None)
         for operation, definition in zip(job.document["operations"], job.import_data["definitions"], strict=True)
     ]
-    return ParsedDocument(operations, job.import_data["url"], job.import_data["hash"])
+    return ParsedDocument(operations, job.document["left_out"], job.import_data["url"], job.import_data["hash"])
 
 
 def find_tool_job(workspace_id: UUID, job_id: UUID | str) -> ToolJob | None:
@@ -212,6 +213,8 @@ async def _run_in_slot(workspace_id: UUID, job: ToolJob, tool: Tool | None) -> N
         logger.exception("A tool job has failed.")
         done = replace(job, message="It failed because of an error in Atelier.")
     done = replace(done, state="done", seconds=round(time.monotonic() - started, 3))
+    if tool is None:
+        done = replace(done, job_input={})  # the text of the document, which may be large, is not needed any more
     await asyncio.to_thread(_store_result, workspace_id, done)
 
 

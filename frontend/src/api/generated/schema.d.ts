@@ -4068,11 +4068,15 @@ export interface components {
             /** @default  */
             url?: string;
         };
-        /** @description An OpenAPI document that was read: the settings of a server that it suggests, its size in bytes, and its operations. */
+        /**
+         * @description An OpenAPI document that was read: the settings of a server that it suggests, its size in bytes, and its operations.
+         *     `left_out`: how many more operations it has.
+         */
         DocumentRow: {
             auth: components["schemas"]["AuthScheme"];
             auth_name: string;
             base_url: string;
+            left_out: number;
             operations: components["schemas"]["OperationRow"][];
             size: number;
             title: string;
@@ -7501,15 +7505,28 @@ export interface components {
             state: "waiting" | "running" | "done";
             text: string;
         };
-        /** @description Where an argument goes in a request. `target`: its name there, if it is another one. */
+        /**
+         * @description Where an argument goes in a request. `target`: its name there, if it is another one. `style`, `explode`: how a list or an
+         *     object is written, by the names of OpenAPI.
+         */
         ToolRequestArgumentRow: {
+            /** @default false */
+            explode: boolean;
             name: string;
+            /**
+             * @default
+             * @enum {string}
+             */
+            style: "" | "form" | "spaceDelimited" | "pipeDelimited" | "deepObject" | "json";
             /** @default  */
             target: string;
             /** @enum {string} */
             where: "path" | "query" | "header" | "body";
         };
-        /** @description The request of an HTTP tool (`tools.http.mapping.RequestMapping`). */
+        /**
+         * @description The request of an HTTP tool (`tools.http.mapping.RequestMapping`). `is_from_root`: the path does not begin at the path of the
+         *     server's address. `content_type`: of the body, if it is not that of its format.
+         */
         ToolRequestRow: {
             /** @default [] */
             arguments: components["schemas"]["ToolRequestArgumentRow"][];
@@ -7518,6 +7535,10 @@ export interface components {
              * @enum {string}
              */
             body: "none" | "json" | "form" | "whole";
+            /** @default  */
+            content_type: string;
+            /** @default false */
+            is_from_root: boolean;
             method: string;
             path: string;
         };
@@ -7596,7 +7617,7 @@ export interface components {
             base_url: string;
             can_sign_in: boolean;
             credential_last4: string | null;
-            error_code: ("host_refused" | "unauthorized" | "sign_in_needed" | "unreachable" | "timeout" | "too_large" | "redirected" | "failed" | "unreadable" | "missing" | "changed") | null;
+            error_code: ("host_refused" | "unauthorized" | "sign_in_needed" | "unreachable" | "timeout" | "too_large" | "redirected" | "old_transport" | "failed" | "unreadable" | "missing" | "changed") | null;
             /** Format: uuid */
             id: string;
             kind: components["schemas"]["ServerKind"];

@@ -28,8 +28,9 @@ const row = {
   origin_workspace_id: null,
 }
 
-const show = (verbs: string[]) => {
-  answerRequests(({ path }) => [200, path.startsWith('/directory/') ? { ...row, verbs } : { results: [], next: null }])
+const show = (verbs: string[], more: object = {}) => {
+  const found = { ...row, verbs, ...more }
+  answerRequests(({ path }) => [200, path.startsWith('/directory/') ? found : { results: [], next: null }])
   return render(
     <QueryClientProvider client={new QueryClient({ defaultOptions: { queries: { retry: false } } })}>
       <PublicAgentPage workspace={workspace} workspaceHandles={new Map()} handle="interpreter" onGo={vi.fn()} />
@@ -62,4 +63,15 @@ it('leads from an agent that was taken down to the one that was published anew',
   )
   await screen.getByRole('button', { name: 'Open the new Interpreter' }).click()
   expect(onGo).toHaveBeenCalledWith('/w/lighthouse/directory/interpreter-2')
+})
+
+it('describes a tool of the installation by a text for people, and any other by its first sentence', async () => {
+  const tools = [
+    { name: 'remember', description: 'Ask the person you work for. Then…', effect: 'write' },
+    { name: 'get_order', description: 'Find an order. It has a number.', effect: 'read' },
+  ]
+  const screen = await show(['see'], { tools })
+  await expect.element(screen.getByText('stores a note for later')).toBeInTheDocument()
+  await expect.element(screen.getByText('Find an order.', { exact: true })).toBeInTheDocument()
+  await expect.element(screen.getByText(/Ask the person/)).not.toBeInTheDocument()
 })

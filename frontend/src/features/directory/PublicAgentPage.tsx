@@ -14,6 +14,7 @@ import { cx } from '@/lib/cx'
 import { type Texts, useTexts } from '@/lib/language'
 import { detectLanguage } from '@/lib/textLanguage'
 import { formatShortDate } from '@/lib/time'
+import { getToolTextKey } from '@/lib/toolTexts'
 import { Avatar } from '@/ui/Avatar'
 import { Button, IconButton } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
@@ -236,15 +237,16 @@ function Tools({ agent, workspaceId }: ToolsProps) {
       </h2>
       {agent.tools.length > 0 ? (
         <ul className={cx(blocks.rows, blocks.in)}>
-          {agent.tools.map(tool => (
-            <li key={tool.name} className={styles.tool}>
-              <ToolName tool={tool.name} />
-              <span className="muted cut grow only-wide" title={tool.description}>
-                {firstSentence(tool.description)}
-              </span>
-              <span className="faint nowrap">{describe(tool)}</span>
-            </li>
-          ))}
+          {agent.tools.map(tool => {
+            const text = getToolTextKey(tool.name)
+            return (
+              <li key={tool.name} className={styles.tool}>
+                <ToolName tool={tool.name} />
+                <span className="muted cut grow only-wide">{text ? t(text) : firstSentence(tool.description)}</span>
+                <span className="faint nowrap">{describe(tool)}</span>
+              </li>
+            )
+          })}
         </ul>
       ) : (
         <p className={cx(blocks.b, 'faint sm')}>{t('directory.noTools')}</p>

@@ -1,5 +1,6 @@
 import { Braces, Globe, Plus } from 'lucide-react'
 import { useState } from 'react'
+import type { WorkspaceToolRow } from '@/api'
 import { useTexts } from '@/lib/language'
 import { formatRelative } from '@/lib/time'
 import { Button } from '@/ui/Button'
@@ -12,12 +13,14 @@ export function HttpServer(props: ServerProps) {
   const { server, workspaceId } = props
   const { t } = useTexts()
   const [isAdding, setAdding] = useState(false)
+  const [newTool, setNewTool] = useState<WorkspaceToolRow>()
   const isOpenApi = server.kind === 'openapi'
   const AddDialog = isOpenApi ? ImportDialog : ToolFormDialog
   return (
     <>
       <ServerSection
         {...props}
+        newTool={newTool}
         icon={isOpenApi ? Braces : Globe}
         badge={isOpenApi ? 'OpenAPI' : 'HTTP'}
         state={
@@ -41,7 +44,13 @@ export function HttpServer(props: ServerProps) {
           </Button>
         }
       />
-      <AddDialog workspaceId={workspaceId} server={server} open={isAdding} onOpenChange={setAdding} />
+      <AddDialog
+        workspaceId={workspaceId}
+        server={server}
+        open={isAdding}
+        onAdded={tools => setNewTool(tools[0])}
+        onOpenChange={setAdding}
+      />
     </>
   )
 }

@@ -7,6 +7,7 @@ import {
   type ToolServerRow,
   useImportOperations,
   useReadOpenApiDocument,
+  type WorkspaceToolRow,
 } from '@/api'
 import { formatBytes } from '@/lib/bytes'
 import { cx } from '@/lib/cx'
@@ -28,11 +29,13 @@ interface ImportDialogProps {
   /** The server whose document is read again; without one, a server is added. */
   server?: ToolServerRow
   open: boolean
+  /** Called with the new tools. */
+  onAdded?(tools: readonly WorkspaceToolRow[]): void
   onOpenChange(open: boolean): void
 }
 
 /** Imports operations of an OpenAPI document as tools. */
-export function ImportDialog({ workspaceId, server, open, onOpenChange }: ImportDialogProps) {
+export function ImportDialog({ workspaceId, server, open, onAdded, onOpenChange }: ImportDialogProps) {
   const { t } = useTexts()
   return (
     <Dialog
@@ -42,7 +45,7 @@ export function ImportDialog({ workspaceId, server, open, onOpenChange }: Import
       description={t(server ? 'tools.import.again' : 'tools.import.hint')}
       className={cx(dialogStyles.wide, styles.review)}
     >
-      <Form workspaceId={workspaceId} server={server} onClose={() => onOpenChange(false)} />
+      <Form workspaceId={workspaceId} server={server} onAdded={onAdded} onClose={() => onOpenChange(false)} />
     </Dialog>
   )
 }
@@ -67,12 +70,7 @@ interface Source {
   fileName: string | null
 }
 
-const MAX_CHARACTERS = 900_000
-const MAX_BODY_BYTES = 1024 * 1024
-
-/** Returns whether a text can be sent: the server limits its characters, and the bytes of the body as JSON. */
-const isSendable = (text: string) =>
-  text.length <= MAX_CHARACTERS && new Blob([JSON.stringify({ url: '', text })]).size <= MAX_BODY_BYTES
+const MAX_BYTES = 8 * 1024 * 1024
 
 /** Returns the text of a file; null if it is no text. */
 async function readText(file: File): Promise<string | null> {
@@ -105,7 +103,7 @@ function SourceField({ source, problem, onChange }: SourceFieldProps) {
             className={cx(fieldStyles.input, 'mono')}
             rows={2}
             required
-            maxLength={MAX_CHARACTERS}
+            maxLength={MAX_BYTES}
             spellCheck={false}
             placeholder="https://api.example.org/openapi.json"
             value={source.text}
@@ -130,10 +128,11 @@ function SourceField({ source, problem, onChange }: SourceFieldProps) {
 interface FormProps {
   workspaceId: string
   server: ToolServerRow | undefined
+  onAdded: ImportDialogProps['onAdded']
   onClose(): void
 }
 
-function Form({ workspaceId, server, onClose }: FormProps) {
+function Form({ workspaceId, server, onAdded, onClose }: FormProps) {
   const { t } = useTexts()
   const [source, setSource] = useState<Source>({ text: '', fileName: null })
   const [fileProblem, setFileProblem] = useState<string | null>(null)
@@ -159,7 +158,7 @@ function Form({ workspaceId, server, onClose }: FormProps) {
   }
   const handleFile = async (file: File) => {
     const text = await readText(file)
-    if (text === null || !isSendable(text)) {
+    if (text === null || file.size > MAX_BYTES) {
       handleSource({ text: '', fileName: null })
       setFileProblem(t(text === null ? 'tools.document.noText' : 'tools.document.tooLarge', { file: file.name }))
       return
@@ -173,7 +172,11 @@ function Form({ workspaceId, server, onClose }: FormProps) {
     const operations = document.operations
       .filter(operation => chosen.has(operation.key))
       .map(({ key, name }) => ({ key, name }))
-    add.mutate({ jobId: job.id, operations, server: serverId ?? input }, { onSuccess: onClose })
+    const onSuccess = ({ results }: { results: WorkspaceToolRow[] }) => {
+      onClose()
+      onAdded?.(results)
+    }
+    add.mutate({ jobId: job.id, operations, server: serverId ?? input }, { onSuccess })
   }
   return (
     <form className="col gap" onSubmit={handleSubmit}>
@@ -182,10 +185,7 @@ function Form({ workspaceId, server, onClose }: FormProps) {
       <ErrorBanner error={readDocument.error ?? add.error} />
       {document ? (
         <>
-          <p className="sm muted" role="status">
-            <b>{document.title}</b> · OpenAPI {document.version} ·{' '}
-            {t('tools.operations', { count: document.operations.length })} · {formatBytes(document.size)}
-          </p>
+          <DocumentSummary document={document} />
           <Operations
             operations={document.operations}
             imported={imported}
@@ -220,6 +220,18 @@ function Form({ workspaceId, server, onClose }: FormProps) {
         )}
       </div>
     </form>
+  )
+}
+
+function DocumentSummary({ document }: { document: OpenApiDocument }) {
+  const { t } = useTexts()
+  return (
+    <p className="sm muted" role="status">
+      <b>{document.title}</b> · OpenAPI {document.version} ·{' '}
+      {t('tools.operations', { count: document.operations.length })}
+      {document.left_out > 0 ? ` (${t('tools.operations.more', { count: document.left_out })})` : null} ·{' '}
+      {formatBytes(document.size)}
+    </p>
   )
 }
 

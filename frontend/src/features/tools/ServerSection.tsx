@@ -1,9 +1,9 @@
 import { Check, KeyRound, type LucideIcon, Trash2, TriangleAlert } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
-import { type ToolServerRow, useDeleteToolServer } from '@/api'
+import { type ToolServerRow, useAgentsWithTool, useDeleteToolServer, type WorkspaceToolRow } from '@/api'
 import { cx } from '@/lib/cx'
 import { getErrorText } from '@/lib/errors'
-import { useTexts } from '@/lib/language'
+import { type PlainTextKey, useTexts } from '@/lib/language'
 import { IconButton } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
 import { ConfirmDialog } from '@/ui/ConfirmDialog'
@@ -26,6 +26,8 @@ interface ServerSectionProps extends ServerProps {
   state: ReactNode
   /** The buttons of editors, beside the one that deletes the server. */
   actions: ReactNode
+  /** A tool that was added since the page was opened. */
+  newTool?: WorkspaceToolRow | undefined
 }
 
 /** One server of tools: its state, its tools and its URL. */
@@ -37,6 +39,7 @@ export function ServerSection({
   badge,
   state,
   actions,
+  newTool,
 }: ServerSectionProps) {
   const { t } = useTexts()
   const on = server.tools.filter(tool => tool.is_enabled).length
@@ -56,21 +59,8 @@ export function ServerSection({
           {mayChange ? <DeleteServerButton server={server} workspaceId={workspaceId} /> : null}
         </span>
       </h2>
-      {server.last_error ? (
-        <p className={cx(styles.note, server.state === 'ok' ? 'faint' : styles.bad)} role="status">
-          {server.error_code ? (
-            <>
-              {t(`mcp.error.${server.error_code}`)}{' '}
-              {server.error_code === 'sign_in_needed' && server.auth === 'none' ? t('mcp.addAgain') : null}{' '}
-              <span className="faint" lang="en">
-                {server.last_error}
-              </span>
-            </>
-          ) : (
-            server.last_error
-          )}
-        </p>
-      ) : null}
+      <Problem server={server} />
+      {mayChange ? <NextStep server={server} newTool={newTool} /> : null}
       <ul className={cx(blocks.rows, blocks.in)}>
         {server.tools.map(tool => (
           <ToolListItem key={tool.id} tool={tool} server={server} workspaceId={workspaceId} mayChange={mayChange} />
@@ -82,6 +72,55 @@ export function ServerSection({
         {server.signed_in_by ? <span>{t('mcp.signedInBy', { name: server.signed_in_by })}</span> : null}
       </p>
     </section>
+  )
+}
+
+/** Why the server failed, or what was left out of its list. */
+function Problem({ server }: { server: ToolServerRow }) {
+  const { t } = useTexts()
+  if (!server.last_error) return null
+  return (
+    <p className={cx(styles.note, server.state === 'ok' ? 'faint' : styles.bad)} role="status">
+      {server.error_code ? (
+        <>
+          {t(`mcp.error.${server.error_code}`)}{' '}
+          {server.error_code === 'sign_in_needed' && server.auth === 'none' ? t('mcp.addAgain') : null}{' '}
+          <span className="faint" lang="en">
+            {server.last_error}
+          </span>
+        </>
+      ) : (
+        server.last_error
+      )}
+    </p>
+  )
+}
+
+/** What an editor does next, until an agent can use a tool of the server. */
+function NextStep({ server, newTool }: Pick<ServerSectionProps, 'server' | 'newTool'>) {
+  const { t } = useTexts()
+  if (newTool && server.tools.some(tool => tool.id === newTool.id)) return <WhoHasIt tool={newTool} />
+  const isMcp = server.kind === 'mcp'
+  const text: PlainTextKey | null =
+    server.tools.length === 0
+      ? isMcp
+        ? null
+        : 'tools.next.addTool'
+      : isMcp && !server.tools.some(tool => tool.is_enabled)
+        ? 'tools.next.approve'
+        : null
+  return text ? <p className={styles.note}>{t(text)}</p> : null
+}
+
+function WhoHasIt({ tool }: { tool: WorkspaceToolRow }) {
+  const { t } = useTexts()
+  const agents = useAgentsWithTool(tool.id).data
+  if (!agents) return null
+  const names = agents.map(agent => agent.actor.name).join(t('listJoin'))
+  return (
+    <p className={styles.note} role="status">
+      {names ? t('tools.next.agents', { names, name: tool.name }) : t('tools.next.noAgents', { name: tool.name })}
+    </p>
   )
 }
 

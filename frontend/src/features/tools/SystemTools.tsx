@@ -1,6 +1,7 @@
 import { useOfferedTools } from '@/api'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
+import { getToolTextKey } from '@/lib/toolTexts'
 import blocks from '@/ui/blocks.module.css'
 import { Loading } from '@/ui/Loading'
 import { PolicySelect } from './PolicySelect'
@@ -20,16 +21,17 @@ export function SystemTools({ workspaceId, mayChange }: { workspaceId: string; m
         <span className="faint regular xs end">{t('tools.onOff', { on: tools.length - off, off })}</span>
       </h2>
       <ul className={cx(blocks.rows, blocks.in)}>
-        {tools.map(tool => (
-          <li key={tool.name} className={cx(styles.tool, tool.policy === 'off' && styles.off)}>
-            <span className={cx(styles.name, 'mono')}>{tool.name}</span>
-            <span className={cx(styles.about, 'grow cut')} lang="en" title={tool.description}>
-              {tool.description}
-            </span>
-            <span className="faint xs only-wide">{t(`mcp.does.${tool.effect}`)}</span>
-            <PolicySelect tool={tool} workspaceId={workspaceId} mayChange={mayChange} />
-          </li>
-        ))}
+        {tools.map(tool => {
+          const text = getToolTextKey(tool.name)
+          return (
+            <li key={tool.name} className={cx(styles.tool, tool.policy === 'off' && styles.off)}>
+              <span className={cx(styles.name, 'mono')}>{tool.name}</span>
+              <span className={cx(styles.about, 'grow cut')}>{text ? t(text) : tool.description}</span>
+              <span className="faint xs only-wide">{t(`mcp.does.${tool.effect}`)}</span>
+              <PolicySelect tool={tool} workspaceId={workspaceId} mayChange={mayChange} />
+            </li>
+          )
+        })}
       </ul>
     </section>
   )

@@ -11,7 +11,17 @@ import { Field, SelectField, TextField } from '@/ui/Field'
 import fieldStyles from '@/ui/Field.module.css'
 import { AgentsWithTool } from './AgentsWithTool'
 import styles from './Tools.module.css'
-import { buildArgument, buildForm, type FormArgument, isReading, type Method, methods, type ToolForm } from './toolForm'
+import {
+  buildArgument,
+  buildForm,
+  type FormArgument,
+  findPathProblems,
+  isReading,
+  type Method,
+  matchPath,
+  methods,
+  type ToolForm,
+} from './toolForm'
 
 const places: readonly FormArgument['where'][] = ['path', 'query', 'header', 'body']
 const types: readonly FormArgument['type'][] = ['string', 'integer', 'number', 'boolean', 'strings']
@@ -22,11 +32,13 @@ interface ToolFormDialogProps {
   /** The tool that is changed; without one, a tool is added. */
   tool?: WorkspaceToolRow
   open: boolean
+  /** Called with the new tool. */
+  onAdded?(tools: readonly WorkspaceToolRow[]): void
   onOpenChange(open: boolean): void
 }
 
 /** The form of a tool. The definition of an imported tool is that of its server: only the other fields can be changed. */
-export function ToolFormDialog({ workspaceId, server, tool, open, onOpenChange }: ToolFormDialogProps) {
+export function ToolFormDialog({ workspaceId, server, tool, open, onAdded, onOpenChange }: ToolFormDialogProps) {
   const { t } = useTexts()
   return (
     <Dialog
@@ -36,7 +48,13 @@ export function ToolFormDialog({ workspaceId, server, tool, open, onOpenChange }
       description={tool && server.kind !== 'http' ? t('tools.change.imported') : undefined}
       className={cx(dialogStyles.wide, styles.review)}
     >
-      <Form workspaceId={workspaceId} server={server} tool={tool} onClose={() => onOpenChange(false)} />
+      <Form
+        workspaceId={workspaceId}
+        server={server}
+        tool={tool}
+        onAdded={onAdded}
+        onClose={() => onOpenChange(false)}
+      />
     </Dialog>
   )
 }
@@ -48,10 +66,11 @@ interface FormProps {
   workspaceId: string
   server: ToolServerRow
   tool: WorkspaceToolRow | undefined
+  onAdded: ToolFormDialogProps['onAdded']
   onClose(): void
 }
 
-function Form({ workspaceId, server, tool, onClose }: FormProps) {
+function Form({ workspaceId, server, tool, onAdded, onClose }: FormProps) {
   const { t } = useTexts()
   const create = useCreateTool(workspaceId, server.id)
   const change = useChangeTool(workspaceId)
@@ -61,10 +80,21 @@ function Form({ workspaceId, server, tool, onClose }: FormProps) {
   const [timeoutSeconds, setTimeoutSeconds] = useState(String(tool?.timeout_s ?? DEFAULT_TIMEOUT_S))
   const update = (changes: Partial<ToolForm>) => setForm(before => ({ ...before, ...changes }))
   const isWrittenHere = server.kind === 'http'
-  const handleSubmit = (event: FormEvent) => {
+  const handleSubmit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
+    const problems = findPathProblems(form)
+    if (isWrittenHere && problems.missing.length + problems.unused.length > 0) {
+      event.currentTarget.querySelector<HTMLInputElement>('input[aria-invalid=true]')?.focus()
+      return
+    }
     const fields = { name, is_idempotent: isIdempotent, timeout_s: Number(timeoutSeconds) }
-    if (!tool) return create.mutate({ ...fields, form }, { onSuccess: onClose })
+    if (!tool) {
+      const onSuccess = (created: WorkspaceToolRow) => {
+        onClose()
+        onAdded?.([created])
+      }
+      return create.mutate({ ...fields, form }, { onSuccess })
+    }
     const definition = isWrittenHere ? { form } : { effect: form.effect }
     change.mutate({ id: tool.id, revision: tool.revision, ...fields, ...definition }, { onSuccess: onClose })
   }
@@ -169,6 +199,20 @@ function DefinitionFields({ form, onChange }: DefinitionFieldsProps) {
     setKeys(before => [...before, Math.max(-1, ...before) + 1])
     onChange({ arguments: [...args, buildArgument(form.method)] })
   }
+  const updatePath = (path: string) => {
+    const matched = matchPath(form, path)
+    setKeys(before => {
+      let last = Math.max(-1, ...before)
+      return matched.map(({ from }) => (from === null ? ++last : (before[from] ?? ++last)))
+    })
+    onChange({ path, arguments: matched.map(one => one.argument) })
+  }
+  const { missing, unused } = findPathProblems(form)
+  const pathError = missing[0]
+    ? t('tools.path.missing', { name: missing[0] })
+    : unused[0]
+      ? t('tools.path.unused', { name: unused[0] })
+      : null
   return (
     <>
       <Field label={t('tools.description')} hint={t('tools.description.hint')}>
@@ -199,7 +243,8 @@ function DefinitionFields({ form, onChange }: DefinitionFieldsProps) {
           maxLength={1000}
           autoComplete="off"
           className="mono"
-          onChange={path => onChange({ path })}
+          error={pathError}
+          onChange={updatePath}
         />
       </div>
       <fieldset className={cx(styles.arguments, 'col gap')}>

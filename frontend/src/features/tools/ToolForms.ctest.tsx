@@ -27,7 +27,14 @@ const tool: WorkspaceToolRow = {
   policy: 'auto',
   is_idempotent: false,
   timeout_s: 30,
-  request: { method: 'GET', path: '/seats', arguments: [{ name: 'day', where: 'query', target: '' }], body: 'none' },
+  request: {
+    method: 'GET',
+    path: '/seats',
+    arguments: [{ name: 'day', where: 'query', target: '', style: '', explode: false }],
+    body: 'none',
+    is_from_root: false,
+    content_type: '',
+  },
   annotations: {},
   revision: 7,
 }
@@ -120,6 +127,29 @@ it('changes only the name, the effect and the limits of an imported tool', async
   ])
 })
 
+it('makes an argument of each name in the path, and marks the path if one is missing', async () => {
+  answers['POST /tool-servers/server/tools'] = tool
+  const onAdded = vi.fn()
+  const screen = await open(<ToolFormDialog {...shared} server={server} onAdded={onAdded} />)
+  await userEvent.fill(screen.getByLabelText('Name').nth(0).element(), 'get_order')
+  await userEvent.fill(screen.getByLabelText('Description').nth(0).element(), 'Find an order.')
+  const path = screen.getByLabelText('Path', { exact: true })
+  await userEvent.fill(path.element(), '/orders/{order}')
+  await expect.element(screen.getByRole('textbox', { name: 'Name' }).nth(1)).toHaveValue('order')
+  await screen.getByRole('button', { name: 'Remove the argument' }).click()
+  await expect.element(screen.getByText('order in the path has no argument.')).toBeVisible()
+  await screen.getByRole('button', { name: 'Add a tool' }).click()
+  await expect.element(path).toHaveFocus()
+  expect(listChanges(requests)).toEqual([])
+  await userEvent.fill(path.element(), '/orders/{order}/items')
+  await screen.getByRole('button', { name: 'Add a tool' }).click()
+  const [[, sent] = []] = await waitForChanges()
+  expect(sent).toMatchObject({
+    form: { path: '/orders/{order}/items', arguments: [{ name: 'order', where: 'path', is_required: true }] },
+  })
+  expect(onAdded).toHaveBeenCalledWith([tool])
+})
+
 it('does not send a form without a name', async () => {
   const screen = await open(<ToolFormDialog {...shared} server={server} />)
   await screen.getByRole('button', { name: 'Add a tool' }).click()
@@ -200,6 +230,7 @@ const job: ToolJobRow = {
     auth_name: '',
     size: 20,
     operations: [],
+    left_out: 12,
   },
 }
 
@@ -209,13 +240,18 @@ it('reads a chosen file at once, and refuses one that is no text or too large', 
   const chooser = screen.getByLabelText('Choose a file…')
   await userEvent.upload(chooser, new File([new Uint8Array([255, 254, 0])], 'image.json'))
   await expect.element(screen.getByRole('alert')).toHaveTextContent('image.json is not a text file.')
-  // With its quotes escaped, it is larger than a body may be.
-  await userEvent.upload(chooser, new File(['"'.repeat(600_000)], 'quotes.json'))
+  // Chosen here, because `upload` would send 8 MB through the test runner.
+  const files = new DataTransfer()
+  files.items.add(new File(['"'.repeat(8 * 1024 * 1024 + 1)], 'quotes.json'))
+  const input = chooser.element() as HTMLInputElement
+  input.files = files.files
+  input.dispatchEvent(new Event('change', { bubbles: true }))
   await expect.element(screen.getByRole('alert')).toHaveTextContent('quotes.json is too large')
   expect(listChanges(requests)).toEqual([])
   await userEvent.upload(chooser, new File(['openapi: 3.1.0'], 'fares.yaml'))
   await expect.element(screen.getByText('fares.yaml')).toBeVisible()
   await expect.element(screen.getByLabelText('Base URL')).toHaveValue('https://fares.example.org')
+  await expect.element(screen.getByText('and 12 more that are not listed')).toBeVisible()
   expect(listChanges(requests)).toEqual([['POST /workspaces/w/openapi-documents', { url: '', text: 'openapi: 3.1.0' }]])
   expect(screen.getByRole('alert').elements()).toEqual([])
   await screen.getByRole('button', { name: 'Remove the file' }).click()

@@ -34,6 +34,13 @@ export function ToolServers({ workspace, serverId, signInFailure }: ToolServersP
     if (isLoaded && serverId) document.getElementById(serverId)?.scrollIntoView()
   }, [isLoaded, serverId])
   const [adding, setAdding] = useState<Adding | null>(null)
+  const [newId, setNewId] = useState<string | null>(null)
+  const isNewShown = adding === null && query.data?.some(server => server.id === newId)
+  useEffect(() => {
+    const card = isNewShown && newId ? document.getElementById(newId) : null
+    card?.scrollIntoView({ block: 'nearest' })
+    card?.focus({ preventScroll: true })
+  }, [isNewShown, newId])
   const mayChange = workspace.verbs.includes('set_tools')
   const shared = { workspaceId: workspace.id, mayChange }
   const dialogOf = (kind: Adding) => ({
@@ -74,7 +81,7 @@ export function ToolServers({ workspace, serverId, signInFailure }: ToolServersP
       <SystemTools {...shared} />
       <AgentTools {...shared} />
       {query.data.map(server => (
-        <div key={server.id} id={server.id}>
+        <div key={server.id} id={server.id} tabIndex={-1}>
           {server.kind === 'mcp' ? (
             <McpServer server={server} {...shared} />
           ) : (
@@ -82,9 +89,9 @@ export function ToolServers({ workspace, serverId, signInFailure }: ToolServersP
           )}
         </div>
       ))}
-      <AddHttpServerDialog {...dialogOf('http')} />
-      <ImportDialog {...dialogOf('openapi')} />
-      <AddMcpServerDialog {...dialogOf('mcp')} />
+      <AddHttpServerDialog {...dialogOf('http')} onAdded={server => setNewId(server.id)} />
+      <ImportDialog {...dialogOf('openapi')} onAdded={tools => setNewId(tools[0]?.server_id ?? null)} />
+      <AddMcpServerDialog {...dialogOf('mcp')} onAdded={server => setNewId(server.id)} />
     </>
   )
 }

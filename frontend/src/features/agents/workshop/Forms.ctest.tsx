@@ -5,6 +5,8 @@ import { defaultSpec, type SpecContent } from '@/api'
 import { answerByPath, answerRequests, page, withQueries } from '@/testing/restServer'
 import { TeamForm, ToolsForm } from './Forms'
 
+const getNames = (elements: readonly Element[]) => elements.map(element => element.getAttribute('aria-label'))
+
 const offered = { policy: 'auto', is_available: true, server_name: '', schema_tokens: 100, id: null, schema: {} }
 const tools = [
   { name: 'current_time', description: 'Return the time.', effect: 'read', config_schema: {}, ...offered },
@@ -33,24 +35,46 @@ beforeEach(() => {
 })
 afterEach(() => vi.restoreAllMocks())
 
-it('keeps the position of a tool that is switched', async () => {
+it('moves a tool that is switched to its group, counts it there, and keeps the focus on its switch', async () => {
   const screen = await render(withQueries(<Tools isReadOnly={false} />))
   const time = screen.getByRole('switch', { name: 'current_time' })
   const web = screen.getByRole('switch', { name: 'web_fetch' })
   await expect.element(time).toBeChecked()
+  await expect.element(screen.getByRole('heading', { name: 'On 1' })).toBeVisible()
   await web.click()
   await expect.element(web).toBeChecked()
+  await expect.element(web).toHaveFocus()
+  await expect.element(screen.getByRole('heading', { name: 'On 2' })).toBeVisible()
   await time.click()
+  await expect.element(screen.getByRole('heading', { name: 'Off 1' })).toBeVisible()
   expect(onEdit.mock.calls.at(-1)?.[0]).toEqual([
     ['current_time', false],
     ['web_fetch', true],
   ])
-  expect(
-    screen
-      .getByRole('switch')
-      .elements()
-      .map(element => element.getAttribute('aria-label')),
-  ).toEqual(['current_time', 'web_fetch'])
+  expect(getNames(screen.getByRole('switch').elements())).toEqual(['web_fetch', 'current_time'])
+})
+
+it('shows the tools of the workspace first, by their description, and system tools by a text for people', async () => {
+  const own = {
+    ...offered,
+    name: 'get_order',
+    description: 'Find an order.',
+    effect: 'read',
+    config_schema: {},
+    tool_type: 'workspace',
+    server_name: 'Shop',
+  }
+  const memory = { ...own, name: 'remember', description: 'Ask the person you work for…', tool_type: 'system' }
+  answerByPath({ 'GET /workspaces/w/tools': { results: [...tools, memory, own] } })
+  const screen = await render(withQueries(<Tools isReadOnly={false} />))
+  await expect.element(screen.getByText('Find an order.')).toBeVisible()
+  await expect.element(screen.getByText('stores a note for later')).toBeVisible()
+  expect(getNames(screen.getByRole('switch').elements())).toEqual([
+    'current_time',
+    'get_order',
+    'web_fetch',
+    'remember',
+  ])
 })
 
 it('shows the states without switches when read-only', async () => {

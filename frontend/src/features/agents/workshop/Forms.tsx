@@ -1,12 +1,22 @@
 import { ChevronDown, ChevronRight } from 'lucide-react'
-import { type ComponentProps, type ReactNode, Suspense, useId, useState } from 'react'
+import {
+  type ComponentProps,
+  type ReactNode,
+  type RefObject,
+  Suspense,
+  useEffect,
+  useId,
+  useRef,
+  useState,
+} from 'react'
 import { type AgentRow, defaultSpec, type OfferedToolRow, type SpecContent, useOfferedTools } from '@/api'
 import { OfferedTool } from '@/features/tools'
 import { cx } from '@/lib/cx'
-import { type PlainTextKey, useTexts } from '@/lib/language'
+import { useTexts } from '@/lib/language'
 import { formatNumber } from '@/lib/time'
 import { getToolIcon } from '@/lib/toolIcons'
 import { DELEGATE, isAgentTool } from '@/lib/toolNames'
+import { getToolTextKey } from '@/lib/toolTexts'
 import { Avatar } from '@/ui/Avatar'
 import { Field, TextField } from '@/ui/Field'
 import fieldStyles from '@/ui/Field.module.css'
@@ -42,14 +52,18 @@ export function ToolsForm({ content, isReadOnly, onEdit, workspaceId, agentId = 
   const { t } = useTexts()
   const tools = useOfferedTools(workspaceId)
   const [open, setOpen] = useState<string | null>(null)
-  // A tool that is switched keeps its position until the tab is opened again.
-  const [initiallyOn] = useState(() => new Set(listEnabledTools(content).map(tool => tool.tool)))
+  const switched = useFocusOfMoved()
   if (!tools.data) return <Loading query={tools} lines={3} />
   // Agents as tools are listed by themselves, and only those that this agent has.
-  const others = tools.data.filter(tool => tool.tool_type !== 'agent')
+  // The tools of the workspace come first: people have added them for their agents.
+  const others = [
+    ...tools.data.filter(tool => tool.tool_type === 'workspace'),
+    ...tools.data.filter(tool => tool.tool_type !== 'workspace' && tool.tool_type !== 'agent'),
+  ]
+  const on = new Set(listEnabledTools(content).map(use => use.tool))
   const groups = [
-    { label: t('toolsOn'), tools: others.filter(tool => initiallyOn.has(tool.name)) },
-    { label: t('toolsOff'), tools: others.filter(tool => !initiallyOn.has(tool.name)) },
+    { label: t('toolsOn'), tools: others.filter(tool => on.has(tool.name)) },
+    { label: t('toolsOff'), tools: others.filter(tool => !on.has(tool.name)) },
   ]
   const isSentToModel = ({ name, policy, is_available }: OfferedToolRow) =>
     is_available && policy !== 'off' && content.tools.some(use => use.tool === name && use.is_enabled)
@@ -97,7 +111,10 @@ export function ToolsForm({ content, isReadOnly, onEdit, workspaceId, agentId = 
               isReadOnly={isReadOnly}
               isOpen={open === tool.name}
               onOpen={isOpen => setOpen(isOpen ? tool.name : null)}
-              onChange={change => onEdit(updateTool(content, tool.name, change))}
+              onChange={change => {
+                if (change.is_enabled !== undefined) switched.current = tool.name
+                onEdit(updateTool(content, tool.name, change))
+              }}
             />
           ))}
         </ul>
@@ -115,6 +132,17 @@ export function ToolsForm({ content, isReadOnly, onEdit, workspaceId, agentId = 
   )
 }
 
+/** Keeps the focus on the switch of a tool that has moved to the other group. Returns the ref for the name of the tool. */
+function useFocusOfMoved(): RefObject<string | null> {
+  const moved = useRef<string | null>(null)
+  useEffect(() => {
+    if (!moved.current) return
+    document.querySelector<HTMLElement>(`[data-tool="${CSS.escape(moved.current)}"] [role=switch]`)?.focus()
+    moved.current = null
+  })
+  return moved
+}
+
 interface ToolItemProps {
   tool: OfferedToolRow
   workspaceId: string
@@ -127,38 +155,17 @@ interface ToolItemProps {
   onChange(change: Partial<ToolUse>): void
 }
 
-const shortTexts: Record<string, PlainTextKey> = {
-  current_time: 'tool.about.current_time',
-  web_fetch: 'tool.about.web_fetch',
-  web_search: 'tool.about.web_search',
-  find_place: 'tool.about.find_place',
-  get_forecast: 'tool.about.get_forecast',
-  get_exchange_rates: 'tool.about.get_exchange_rates',
-  build_budget: 'tool.about.build_budget',
-  search_guides: 'tool.about.search_guides',
-  search_history: 'tool.about.search_history',
-  send_message: 'tool.about.send_message',
-  revise_prompt: 'tool.about.revise_prompt',
-  list_files: 'tool.about.list_files',
-  read_file: 'tool.about.read_file',
-  search_files: 'tool.about.search_files',
-  write_file: 'tool.about.write_file',
-  read_pages: 'tool.about.read_pages',
-  ask_user: 'tool.about.ask_user',
-  [DELEGATE]: 'tool.about.delegate',
-}
-
 function ToolItem({ tool, workspaceId, agentId, mayTest, ...item }: ToolItemProps) {
   const { t } = useTexts()
   const Icon = getToolIcon(tool.name)
-  const short = shortTexts[tool.name]
+  const text = getToolTextKey(tool.name)
   return (
     <ToolLine
       {...item}
       label={tool.name}
       icon={<Icon className="i" aria-hidden />}
       name={<b className="mono">{tool.name}</b>}
-      about={short ? t(short) : tool.server_name || tool.description}
+      about={text ? t(text) : tool.description || tool.server_name}
       state={t(tool.is_available ? `policy.${tool.policy}` : 'policy.off')}
       settings={{ schema: tool.config_schema, workspaceId, agentId }}
     >
@@ -220,7 +227,7 @@ function ToolLine(props: ToolLineProps) {
   const Chevron = isOpen ? ChevronDown : ChevronRight
   const id = useId()
   return (
-    <li className={cx(!isOn && workshopStyles.off)}>
+    <li className={cx(!isOn && workshopStyles.off)} data-tool={label}>
       <div className={workshopStyles.toolline}>
         {isReadOnly ? (
           <span className={workshopStyles.state}>{t(isOn ? 'toolIsOn' : 'toolIsOff')}</span>

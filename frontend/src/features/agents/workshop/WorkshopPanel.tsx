@@ -1,5 +1,5 @@
 import { Tabs } from 'radix-ui'
-import { type Ref, useEffect, useImperativeHandle, useRef, useState } from 'react'
+import { type KeyboardEvent, type Ref, useEffect, useImperativeHandle, useRef, useState } from 'react'
 import { type ActorRow, type AgentRow, type SpecContent, useModel, useModelOffers, type WorkspaceRow } from '@/api'
 import { useActions } from '@/lib/actions'
 import { cx } from '@/lib/cx'
@@ -15,12 +15,13 @@ import { CompareDialog } from './CompareDialog'
 import { DraftNotices } from './DraftNotices'
 import { useWorkshop, type Workshop } from './draftSession'
 import { canSave, canWrite, LimitsForm, ModelParametersForm, TeamForm, ToolsForm } from './Forms'
-import { LayerBar, type WorkshopView } from './LayerBar'
+import { LayerBar } from './LayerBar'
 import type { PromptHandle } from './PromptEditor'
 import { PromptView, useSources, ViewSwitch } from './PromptView'
 import { RebaseView } from './RebaseView'
 import { SaveDialog } from './SaveDialog'
 import { useStartEditing } from './startEditing'
+import { isApplyShortcut, useView } from './view'
 import workshopStyles from './Workshop.module.css'
 import { WorkshopHeader } from './WorkshopHeader'
 
@@ -63,7 +64,7 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
   const actions = useDraftActions({ chatId, agent, workspaceId: workspace.id, onSuggestion }, workshop)
   const { draft } = workshop
   const isStale = draft !== null && draft.base_version < (agent.spec.number ?? 0)
-  const { view, tab, openView, setTab } = useView(isStale)
+  const { view, tab, openView, setTab, closeRebase } = useView(isStale)
   const [isSaving, setSaving] = useState(false)
   const prompt = useRef<PromptHandle>(null)
   const sources = useSources(workshop)
@@ -110,9 +111,15 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
   // Registered for the whole page, so that it replaces the browser's "save page" wherever the focus is.
   useActions(() => ({ 'version.save': save }))
 
+  const handleKeyDown = (event: KeyboardEvent<HTMLElement>) => {
+    if (!isApplyShortcut(event)) return
+    event.preventDefault()
+    void apply()
+  }
+
   // `data-kept`: its input survives a reload (`lib/chunkReload.ts`).
   return (
-    <aside className={layout.panel} data-pane="workshop" aria-label={t('workshop')} data-kept>
+    <aside className={layout.panel} data-pane="workshop" aria-label={t('workshop')} data-kept onKeyDown={handleKeyDown}>
       <WorkshopHeader
         chatId={chatId}
         workspace={workspace}
@@ -206,7 +213,7 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
         onOpenChange={setSaving}
         onStale={() => openView('rebase')}
         onSaved={() => {
-          openView('write')
+          closeRebase()
           props.onSaved()
         }}
       />
@@ -220,18 +227,6 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
       />
     </aside>
   )
-}
-
-/** Holds the view and the tab. The view `rebase` falls back to `write` when the draft is no longer stale. */
-function useView(isStale: boolean) {
-  const [chosenView, setView] = useState<WorkshopView>('write')
-  const [tab, setTab] = useState('prompt')
-  const openView = (next: WorkshopView) => {
-    setView(next)
-    setTab('prompt')
-  }
-  const view: WorkshopView = chosenView === 'rebase' && !isStale ? 'write' : chosenView
-  return { view, tab, openView, setTab }
 }
 
 interface FormTabsProps {

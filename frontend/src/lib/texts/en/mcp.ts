@@ -7,6 +7,8 @@ const mcp = {
   'mcp.name': 'Name',
   'mcp.name.hint': 'The names of its tools begin with it.',
   'mcp.url': 'Server URL',
+  'mcp.url.hint':
+    'Each call opens a new session: what the server keeps between calls, such as an open page or a shell, is gone at the next one.',
   'mcp.auth': 'Sign-in',
   'mcp.auth.oauth.hint': 'You sign in after it is added. All agents here then have your rights on that server.',
   'mcp.token': 'Token',
@@ -34,6 +36,8 @@ const mcp = {
   'mcp.error.unreachable': 'It cannot be reached.',
   'mcp.error.timeout': 'It did not answer in time.',
   'mcp.error.too_large': 'Its answers are too large.',
+  'mcp.error.old_transport':
+    'It speaks the old transport (HTTP+SSE). Look for its URL that ends with /mcp, and add it again.',
   'mcp.error.redirected': 'It redirects to another URL, which is not followed.',
   'mcp.error.failed': 'The request failed.',
   'mcp.error.unreadable': 'Its answer cannot be read.',

@@ -7,6 +7,8 @@ const mcp = {
   'mcp.name': '名称',
   'mcp.name.hint': '它的工具名称会以此开头。',
   'mcp.url': '服务器网址',
+  'mcp.url.hint':
+    '每次调用都会开启新的会话：服务器在调用之间保留的内容（例如打开的网页或 shell），下次调用时即不存在。',
   'mcp.auth': '登录方式',
   'mcp.auth.oauth.hint': '添加之后再登录。之后这里的所有 Agent 在该服务器上都有你的权限。',
   'mcp.token': '令牌',
@@ -34,6 +36,7 @@ const mcp = {
   'mcp.error.unreachable': '无法连接到它。',
   'mcp.error.timeout': '它没有及时响应。',
   'mcp.error.too_large': '它的响应太大。',
+  'mcp.error.old_transport': '它使用旧的传输方式（HTTP+SSE）。请找出以 /mcp 结尾的网址，再重新添加。',
   'mcp.error.redirected': '它重定向到另一个网址，不会跟随。',
   'mcp.error.failed': '请求失败。',
   'mcp.error.unreadable': '无法读取它的响应。',

@@ -7,6 +7,8 @@ const mcp = {
   'mcp.name': '名稱',
   'mcp.name.hint': '它的工具名稱會以此開頭。',
   'mcp.url': '伺服器網址',
+  'mcp.url.hint':
+    '每次呼叫都會開啟新的工作階段：伺服器在呼叫之間保留的內容（例如開啟的網頁或 shell），下次呼叫時即不存在。',
   'mcp.auth': '登入方式',
   'mcp.auth.oauth.hint': '新增之後再登入。之後這裡的所有 Agent 在該伺服器上都有你的權限。',
   'mcp.token': '權杖',
@@ -34,6 +36,7 @@ const mcp = {
   'mcp.error.unreachable': '無法連線到它。',
   'mcp.error.timeout': '它沒有及時回應。',
   'mcp.error.too_large': '它的回應太大。',
+  'mcp.error.old_transport': '它使用舊的傳輸方式（HTTP+SSE）。請找出以 /mcp 結尾的網址，再重新新增。',
   'mcp.error.redirected': '它重新導向到另一個網址，不會跟隨。',
   'mcp.error.failed': '請求失敗。',
   'mcp.error.unreadable': '無法讀取它的回應。',
