@@ -150,7 +150,8 @@ def test_BRD4_the_result_of_the_only_task_is_the_answer_without_a_model_call(env
     assert (run.state, environment.list_answers(by=lead)) == ("completed", [text])
     assert LLMCall.objects.filter(run_id=run.id).count() == 1, "the plan"
     [answer] = [row for row in environment.log("TEXT_MESSAGE") if row.author == lead]
-    assert (answer.payload["mentions"], answer.payload["stamp"]["model"]) == ([], "")
+    mentions = [str(boards.team.bob.id)]
+    assert (answer.payload["mentions"], answer.payload["stamp"]["model"]) == (mentions, "")
 
 
 def test_BRD9_a_plan_that_does_not_follow_the_schema_is_repaired_once(environment, boards, lead):
