@@ -2501,6 +2501,24 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/workspaces/{workspace_id}/boards": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read what a workspace has set for boards */
+        get: operations["read_board_settings"];
+        /** Set above which estimate a board waits for a person */
+        put: operations["change_board_settings"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workspaces/{workspace_id}/budgets": {
         parameters: {
             query?: never;
@@ -3436,6 +3454,22 @@ export interface components {
             version: number;
         };
         /**
+         * @description `ask_above_micro`: a board without a supervisor whose estimate is higher, in millionths of a dollar, or whose cost cannot be
+         *     estimated yet, waits for a person before it starts; null: none waits.
+         */
+        BoardSettingsBodyRequest: {
+            ask_above_micro: number | null;
+            revision: number;
+        };
+        /**
+         * @description What a workspace has set for boards. `ask_above_micro`: a board without a supervisor whose estimate is higher, in
+         *     millionths of a dollar, or whose cost cannot be estimated yet, waits for a person before it starts; null: none waits.
+         */
+        BoardSettingsRow: {
+            ask_above_micro: number | null;
+            revision: number;
+        };
+        /**
          * @description The state of a board. The last two are final. A board that is paused or that is stopping stays in its state.
          * @enum {string}
          */
@@ -3443,9 +3477,9 @@ export interface components {
         /**
          * @description A task of a board. `number` is its address, from 1; `after` has the numbers of the tasks that it follows. `attempt` and
          *     `run_id` are those of its last run; the messages of the run have the id of the task as their `metadata.call_id`.
-         *     `replaced_description`: what the board that this one repeats had there. `file_ids`: the files that it was given. `results`: of
-         *     all attempts, the oldest first. `reason_code` says why it was skipped, failed or was cancelled. `cost_micro`: of all its
-         *     attempts.
+         *     `output_schema`: the JSON schema that its result has to follow; null: that is a text. `replaced_description`: what the board
+         *     that this one repeats had there. `file_ids`: the files that it was given. `results`: of all attempts, the oldest first.
+         *     `reason_code` says why it was skipped, failed or was cancelled. `cost_micro`: of all its attempts.
          */
         BoardTaskRow: {
             after: number[];
@@ -3476,6 +3510,10 @@ export interface components {
             max_attempts: number;
             number: number;
             on_failure: components["schemas"]["FailureRule"];
+            /** @default null */
+            output_schema: {
+                [key: string]: unknown;
+            } | null;
             parameters: {
                 [key: string]: unknown;
             };
@@ -6039,7 +6077,8 @@ export interface components {
         PlannedBy: "model" | "person" | "workflow" | "fork";
         /**
          * @description A task of a plan. `after`: the numbers (from 1) of the tasks of the plan that it follows. `max_attempts`: how often it
-         *     is tried. `join` says when it starts after these, and `on_failure` what follows if it fails for good.
+         *     is tried. `join` says when it starts after these, and `on_failure` what follows if it fails for good. `output_schema`: the JSON
+         *     schema of an object, which its result has to follow; null: the result is a text.
          */
         PlannedTaskBodyRequest: {
             /** @default [] */
@@ -6055,6 +6094,10 @@ export interface components {
             max_attempts?: number;
             /** @default go_on */
             on_failure?: components["schemas"]["FailureRuleRequest"];
+            /** @default null */
+            output_schema?: {
+                [key: string]: unknown;
+            } | null;
             /** @default {} */
             parameters?: {
                 [key: string]: unknown;
@@ -7111,9 +7154,10 @@ export interface components {
             name: string;
         };
         /**
-         * @description What an attempt at a task brought, with all its `data`: `{text, files, message_id}`. `description`: what the agent was
-         *     asked for. `reused_from`: the id of the result of an earlier board. `read_texts`: whose texts it may contain, besides those
-         *     of the person whom the board works for.
+         * @description What an attempt at a task brought, with all its `data`: `{text, files}` or, if it `follows_schema`, what the output
+         *     schema of the task describes. `message_id`: the message with its whole text. `description`: what the agent was asked for.
+         *     `reused_from`: the id of the result of an earlier board. `read_texts`: whose texts it may contain, besides those of the
+         *     person whom the board works for.
          */
         TaskResultDetailRow: {
             /** Format: uuid */
@@ -7130,10 +7174,13 @@ export interface components {
             error: string | null;
             error_code: string | null;
             execution_time: number;
+            files: string[];
+            follows_schema: boolean;
             /** Format: uuid */
             id: string;
             input_tokens: number;
             is_late: boolean;
+            message_id: string | null;
             number: number;
             output_tokens: number;
             /** @enum {string} */
@@ -7145,10 +7192,10 @@ export interface components {
             task_id: string;
         };
         /**
-         * @description What an attempt at a task brought. `text`: the beginning of its data, and `is_cut` whether there is more; `files`: the
-         *     ids of the files that it wrote; `message_id`: the message with its whole text. `execution_time` is in seconds, `cost_micro`
-         *     in millionths of a dollar. `is_reused`: it was brought by an earlier board. `is_late`: it came after the task had ended,
-         *     and changed nothing.
+         * @description What an attempt at a task brought. `text`: the beginning of its data, which is JSON if it `follows_schema`, and `is_cut`
+         *     whether there is more; `files`: the ids of the files that it wrote; `message_id`: the message with its whole text.
+         *     `execution_time` is in seconds, `cost_micro` in millionths of a dollar. `is_reused`: it was brought by an earlier board.
+         *     `is_late`: it came after the task had ended, and changed nothing.
          */
         TaskResultRow: {
             attempt: number;
@@ -7163,6 +7210,8 @@ export interface components {
             execution_time: number;
             /** @default [] */
             files: string[];
+            /** @default false */
+            follows_schema: boolean;
             /** @default false */
             is_cut: boolean;
             /** @default false */
@@ -7184,7 +7233,7 @@ export interface components {
          *     `members`: the handles of agents of the workspace and of those that come with the release, and the names of public agents as
          *     tools (`agent_<id>`), because another publisher may get the handle of one that was taken down. `max_tasks`: tasks of a plan;
          *     `max_at_once`: how many of them are done at the same time. `limit_dollars`: what a board may cost; null: as much as the budgets
-         *     allow. `ask_above_dollars`: a board whose estimate is higher waits for a person before it starts; null: none waits.
+         *     allow. `ask_above_dollars`: a board whose estimate is higher or not known waits for a person before it starts; null: none waits.
          *     `aggregation`: how the results become the answer, for the model.
          */
         Team: {
@@ -7214,7 +7263,7 @@ export interface components {
          *     `members`: the handles of agents of the workspace and of those that come with the release, and the names of public agents as
          *     tools (`agent_<id>`), because another publisher may get the handle of one that was taken down. `max_tasks`: tasks of a plan;
          *     `max_at_once`: how many of them are done at the same time. `limit_dollars`: what a board may cost; null: as much as the budgets
-         *     allow. `ask_above_dollars`: a board whose estimate is higher waits for a person before it starts; null: none waits.
+         *     allow. `ask_above_dollars`: a board whose estimate is higher or not known waits for a person before it starts; null: none waits.
          *     `aggregation`: how the results become the answer, for the model.
          */
         TeamRequest: {
@@ -13972,6 +14021,67 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ImportRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    read_board_settings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BoardSettingsRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    change_board_settings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BoardSettingsBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BoardSettingsRow"];
                 };
             };
             400: components["responses"]["Error400"];
