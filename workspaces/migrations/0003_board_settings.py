@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('workspaces', '0001_initial_2026_11_28'),
+        ('workspaces', '0002_add_context_size'),
     ]
 
     operations = [
