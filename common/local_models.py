@@ -1,4 +1,4 @@
-"""Find model servers: on this machine, in embedded mode only, and those that the operator allows by name.
+"""Find model servers: on this machine, in embedded mode only, and those that the operator allows for models only.
 
 Workers search for them every `SEARCH_INTERVAL_SECONDS` and store the result in Redis, where web processes read it: no
 request waits for a port to answer (FAIR2).
@@ -21,6 +21,7 @@ from common.egress import (
     get_session_for,
     list_allowed_hosts,
     list_hosts_of_this_machine,
+    list_hosts_without_path,
     list_model_hosts,
     read_capped,
 )
@@ -55,7 +56,7 @@ async def search_local_servers() -> None:
 
 async def find_local_servers() -> list[LocalServer]:
     """Return the model servers that answer now: at their usual ports of this machine, except our own, and at the hosts that the
-    operator allows."""
+    operator allows with a path. Those without one may be servers of tools, which would be asked every few seconds."""
     ports = {
         label: port
         for label, port in LOCAL_MODEL_SERVERS.items()
@@ -63,7 +64,7 @@ async def find_local_servers() -> list[LocalServer]:
     }
     bases = {f"http://localhost:{port}{MODEL_PATH}": label for label, port in ports.items()}
     for host, paths in list_allowed_hosts().items():
-        if not host.startswith("127.0.0.1:"):  # it is found as localhost
+        if host not in list_hosts_without_path() and not host.startswith("127.0.0.1:"):  # it is found as localhost
             bases = {f"http://{host}{path}": host for path in sorted(paths)} | bases
     answers = await asyncio.gather(*(_query_server(label, base) for base, label in bases.items()))
     return [server for server in answers if server and server.models]

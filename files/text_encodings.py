@@ -65,7 +65,7 @@ _KANJI = frozenset(
     "客請項住備番号量"
 )
 _SYMBOLS_OF_TABLES = frozenset("“”‘’…—·￥€×÷℃→①②③④⑤●○■□")
-_SYMBOLS_OF_LETTERS = frozenset("€£¥§°©®«»“”‘’‚„–—…·•×¡¿ªº ½¼²³±™\u00a0")
+_SYMBOLS_OF_LETTERS = frozenset("€£¥\u00a7°©®«»“”‘’‚„–—…·•×¡¿ªº ½¼²³±™\u00a0")
 
 
 def decode_text(content: bytes) -> tuple[str, str]:

@@ -32,7 +32,7 @@ MAX_REPEATED = 20_000
 """Characters of an invalid answer that a model reads when it is asked again."""
 TECHNIQUES: tuple[Technique, ...] = ("tool", "json", "text")
 """A forced call of a tool, the JSON mode of the provider, and plain text. The next one is used when a server refuses one."""
-REFUSALS = ("bad_request", "not_found")
+REFUSALS = ("bad_request", "not_found", "no_tools")
 """Codes of `LLMError` by which servers refuse tools, or the JSON mode."""
 _FENCE_START = re.compile(r"```(?:json)?[ \t]*\n")
 

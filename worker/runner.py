@@ -255,8 +255,9 @@ class Runner:
                 chunk = replace(event, text=to_storable(event.text))
                 self._earlier_partial = None
                 self._partial.add(chunk)
-                if self._prepared.form is None or chunk.part != "text":
-                    # A text that has to follow a schema may be refused, and is not stored then.
+                form = self._prepared.form
+                if form is None or not form.must_fit or chunk.part != "text":
+                    # A text that has to follow its schema may be refused, and is not stored then.
                     self._stream.add(chunk, self._partial.message_id)
                 if wait := self._rate.count_chunk(event.text):
                     await asyncio.sleep(wait)

@@ -21,7 +21,16 @@ def test_a_list_of_agents_neither_has_nor_reads_prompts(team):
     with CaptureQueriesContext(connection) as queries:
         rows = alice.ok("GET", f"workspaces/{team.workspace.id}/agents")["results"]
     assert [row["actor"]["name"] for row in rows] == ["Robin", "Scribe"]
-    assert set(rows[1]) == {"actor", "state", "verbs", "accepts_tasks", "role", "parent_id", "created_at"}
+    assert set(rows[1]) == {
+        "actor",
+        "state",
+        "verbs",
+        "accepts_tasks",
+        "is_suspended",
+        "role",
+        "parent_id",
+        "created_at",
+    }
     sql = " ".join(query["sql"] for query in queries)
     assert "agents_agentspec" not in sql
     one = alice.ok("GET", f"agents/{scribe.id}")

@@ -186,7 +186,7 @@ def test_FAIR1_a_claim_needs_no_more_queries_with_shares(environment, slots, dja
     environment.post("hello", chat=_create_second_chat(environment))
     first, second = Run.objects.order_by("pk")
     claims.claim_run(first.id, "here:1:a", slots=slots)
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(6):
         claims.claim_run(second.id, "here:1:a", slots=slots)
 
 

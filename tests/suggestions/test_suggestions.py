@@ -238,6 +238,7 @@ def test_a_list_of_suggestions_neither_has_nor_reads_specs(environment):
     environment.merge(first)
     alice = client_for(environment.team, "alice")
     path = f"workspaces/{environment.team.workspace.id}/suggestions?state=all"
+    alice.ok("GET", path)  # from then on the session and its person are read together
     with CaptureQueriesContext(connection) as queries_for_one:
         rows = alice.ok("GET", f"{path}&limit=1")["results"]
     with CaptureQueriesContext(connection) as queries_for_two:

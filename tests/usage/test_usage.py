@@ -121,7 +121,7 @@ def test_a_period_of_more_than_a_year_is_refused(team):
 def test_the_number_of_queries_does_not_grow(team, calls, group, django_assert_num_queries):
     api = sign_in(team.alice)
     path = f"workspaces/{team.workspace.id}/usage?{NOVEMBER}&group={group}"
-    count = 7 if group == "tree" else 6  # the agents of the chart
+    count = 6 if group == "tree" else 5  # the agents of the chart
     calls()
     api("GET", path)
     with django_assert_num_queries(count):
@@ -227,7 +227,7 @@ def test_the_budgets_of_a_workspace_and_what_is_spent(team, django_assert_num_qu
     path = f"workspaces/{team.workspace.id}/budgets"
     api = sign_in(team.alice)
     api("GET", path)
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(5):
         rows = api("GET", path).json()["results"]
     assert [(row["scope"], row["subject_name"], row["spent_micro"], row["reserved_micro"]) for row in rows] == [
         ("workspace", "", 7, 2),
