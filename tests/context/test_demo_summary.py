@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def test_the_demo_model_writes_a_summary_that_cites_messages(environment, engine):
     team = environment.team
     Credential.objects.all().delete()
-    texts = [f"note {number} " + "lorem ipsum " * 10 for number in range(60)]
+    texts = [f"note {number} " + "lorem ipsum " * 10 for number in range(24)]
     texts[7] = "We decided that the deposit is 28,000."
     rows = add_messages(team, *texts)
     summary = context.start_due_summary(team.chat.id, team.alice.id, budget=1_000)
