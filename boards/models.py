@@ -45,9 +45,10 @@ class Board(Identified, VersionedRow):
     `task_count`: the number of its tasks, 0 before there is a plan. `supervisor_run`: the run that has made the plan by its
     call `call_id`, and waits for the board. `aggregator`: the agent that puts the answer together in `answer_run`; with a
     supervisor, it is that agent in that run. `message_id`: the message at which it is shown, if it has no supervisor. `epoch`
-    rises when all that is under way ends being of use: what an earlier epoch has started is late. `limit_micro`: what it may
-    cost. `read_texts`: whose texts its `user_input` may contain, besides those of the person for whom it works. `answers_ended`:
-    how many answers a budget has ended; when it is resumed, `answer_run` is another run then, also if it has a supervisor.
+    rises when the results of what is under way are no longer used: what an earlier epoch has started is late. `limit_micro`:
+    what it may cost. `read_texts`: whose texts its `user_input` may contain, besides those of the person for whom it works.
+    `answers_ended`: how many runs of the answer a budget has ended. When the board is resumed after that, `answer_run` is a new
+    run, also if the board has a supervisor.
     """
 
     workspace = models.ForeignKey(
@@ -206,11 +207,11 @@ class BoardTask(Identified, VersionedRow):
     """A task of a board. `number` is its address in the board, from 1; `after` has the numbers of the tasks that it follows, as
     `TaskEdge` has.
 
-    `attempt` and `run` are those of its last run, which is one of each attempt; `epoch` is that of the board when it began.
-    `output_schema`: the JSON schema of an object, which the data of its result has to follow; null: that is a text. Its results
-    are read with it: `stored_results` must be loaded for `to_row`. `read_texts`: whose texts its description and
-    its parameters may contain, besides those of the person for whom the board works. `reason_code`: why it was skipped, has
-    failed or was cancelled.
+    `attempt`: the number of its last attempt; `run`: the run of that, since each attempt has one run; `epoch`: that of the board
+    when this run was started. `output_schema`: the JSON schema of an object, which the data of its result has to follow; null: the
+    result is a text. Its results are read with it: `stored_results` must be loaded for `to_row`. `read_texts`: whose texts its
+    description and its parameters may contain, besides those of the person for whom the board works. `reason_code`: why it was
+    skipped, has failed or was cancelled.
     """
 
     chat = models.ForeignKey(Chat, verbose_name=_("chat"), on_delete=models.CASCADE, related_name="+")

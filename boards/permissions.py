@@ -12,8 +12,8 @@ from common.errors import Forbidden, NotFound
 
 
 class BoardVerb(StrEnum):
-    """What an actor may do with a board: see it; stop or pause it; let it go on, retry its tasks, have it answered and repeat it
-    (`control`); let it cost more, which only the person who has started it and editors may."""
+    """What an actor may do with a board: see it; stop or pause it; let it go on, retry its tasks, have it answered and run it
+    again (`control`); let it cost more, which only the person who has started it and editors may."""
 
     SEE = "see"
     STOP = "stop"

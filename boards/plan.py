@@ -23,8 +23,8 @@ MAX_SCHEMA_CHARACTERS = 20_000
 """Characters of the JSON schema of a task's result."""
 MAX_SCHEMA_DEPTH = 20
 MAX_PLAN_CHARACTERS = 100_000
-"""Characters of the descriptions, parameters and schemas of a plan together. Whoever opens its chat reads them until the board has
-ended."""
+"""Characters of the descriptions, parameters and schemas of a plan together. Every client that opens the chat loads them until the
+board has ended."""
 MAX_ATTEMPTS = 5
 MAX_FILES = 20
 
@@ -52,7 +52,7 @@ def count_characters(value: dict[str, Any]) -> int:
 
 
 def find_problems(tasks: Sequence[PlannedTask], *, max_tasks: int = MAX_TASKS) -> list[str]:
-    """Return what is wrong with the order and the size of a plan, for the model or the person who has written it."""
+    """Return what is wrong with the order, the size and the schemas of a plan, for the model or the person who has written it."""
     if problem := _find_size_problem(tasks, max_tasks):
         return [problem]
     problems: list[str] = []
@@ -70,8 +70,8 @@ def find_problems(tasks: Sequence[PlannedTask], *, max_tasks: int = MAX_TASKS) -
     try:
         TopologicalSorter({number: task.after for number, task in enumerate(tasks, 1)}).prepare()
     except CycleError as error:
-        circle = ", ".join(str(number) for number in error.args[1][1:])
-        return [f"The tasks {circle} wait for each other."]
+        cycle = ", ".join(str(number) for number in error.args[1][1:])
+        return [f"The tasks {cycle} wait for each other."]
     return []
 
 

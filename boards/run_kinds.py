@@ -10,7 +10,8 @@ from runs.models import Run
 
 
 class BoardTaskRun(TaskRun):
-    """The run of one attempt at a task of a board. Those that start together are claimed together, and so are answers stored."""
+    """The run of one attempt at a task of a board. Those that start together are claimed together, and answers that arrive together
+    are stored together."""
 
     name = "board_task"
     label = _("task of a board")

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 SPACED = "0-9A-Za-z\u00aa\u00b5\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u0dff\u10a0-\u10ff\u1200-\u177f\u1e00-\u1fff"
-"""The characters of words between spaces: digits, and the letters of most scripts. The letters of Chinese, Japanese, Korean and
-Thai are not among them, so they may touch a mention."""
+"""The characters of scripts that write spaces between words: digits, and the letters of most scripts. The letters of Chinese,
+Japanese, Korean and Thai are not among them, so they may touch a mention."""
 _AT = "[@\uff20]"  # Chinese and Japanese keyboards write `＠`
 _BEFORE = f"{SPACED}@\uff20/"
 MENTION_BEGINNING = "".join(f"(?<![{_BEFORE}]{'_' * count})" for count in range(4)) + _AT

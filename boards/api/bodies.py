@@ -37,7 +37,7 @@ class PlannedTaskBody(Body):
 class NewBoardBody(Body):
     """`id` is made by the client; repeating the request changes nothing. `user_input`: what the board is for. `aggregator_id`:
     the agent that puts the answer together, by default that of the last task. `limit_micro`: what the board may cost, in
-    millionths of a dollar; at that it is paused. `start`: whether it starts at once."""
+    millionths of a dollar; it is paused once that is used. `start`: whether it starts at once."""
 
     id: UUID
     user_input: Text
@@ -86,7 +86,7 @@ class EstimateBody(Body):
 
 
 class DecideEqualBody(Body):
-    """`note`: words for the agents."""
+    """`note`: a text for the agents."""
 
     decision: EqualCallsDecision
     note: str = Field(default="", max_length=MAX_NOTE)

@@ -11,7 +11,7 @@ from boards.models import Board, BoardTask
 from boards.permissions import BoardVerb, get_board_for
 from boards.plan import MAX_DESCRIPTION, MAX_PARAMETER_CHARACTERS, count_characters
 from boards.services import engine
-from boards.services.loaded_board import LoadedBoard, read_texts_of
+from boards.services.loaded_board import LoadedBoard, get_read_texts
 from common.errors import Code, Conflict, Invalid, NotFound, TooLarge
 from common.text import remove_invisible, to_storable, to_storable_json
 from events import audit
@@ -40,7 +40,7 @@ def stop_board(actor: Actor, board_id: UUID) -> Board:
     """Stop a board with all its runs; it has failed then. What its tasks have brought stays. Raises `NotFound`, `Forbidden`,
     `Conflict` (`board_ended`)."""
     loaded = _lock(actor, board_id, BoardVerb.STOP)
-    engine.stop_board_tasks(loaded, by=actor)
+    engine.stop(loaded, by=actor)
     return _save(loaded, actor, "board.stopped")
 
 
@@ -101,8 +101,8 @@ def retry_task(
     are given.
 
     Raises `NotFound`, `Forbidden`, `Invalid`, `TooLarge`, and `Conflict` if the board has ended (`board_ended`), the task has
-    not failed, was tried `MAX_TRIES` times, or the tasks that follow it were decided by its failure: then the board is repeated
-    from this task (`fork_board`).
+    not failed, was tried `MAX_TRIES` times, or the tasks that follow it were decided by its failure: then the board is run
+    again from this task (`fork_board`).
     """
     loaded = _lock(actor, board_id, BoardVerb.CONTROL)
     task = loaded.tasks.get(number)
@@ -156,7 +156,7 @@ def build_changed_text(
     has_own_parameters = "parameters" in fields or not task.parameters
     # The schema of a plan by a model has texts, too.
     is_own = "description" in fields and has_own_parameters and task.output_schema is None
-    kept = TextsOfOthers.NONE if is_own else read_texts_of(task)
+    kept = TextsOfOthers.NONE if is_own else get_read_texts(task)
     added = TextsOfOthers.NONE if by.id == person_id else TextsOfOthers.OTHERS
     return fields | {"read_texts": find_highest([kept, added]).value}
 

@@ -35,7 +35,7 @@ def decide_equal_calls(
     equal = [
         approval
         for approval in waiting
-        # Whose texts the run has read is a fact on which a person decides, too.
+        # The decision of a person depends on whose texts the run has read, too.
         if (approval.tool, approval.arguments, approval.read_texts) == (first.tool, first.arguments, first.read_texts)
         and is_same_target(approval.get_target(), first.get_target())
     ]

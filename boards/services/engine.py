@@ -20,7 +20,7 @@ from boards.models import ENDED_TASK_STATES, Board, BoardTask, TaskEdge, TaskRes
 from boards.run_kinds import BOARD_ANSWER, BOARD_TASK
 from boards.services.agents import explain_refusal, find_agents_for_tasks
 from boards.services.estimates import estimate_tasks
-from boards.services.loaded_board import LoadedBoard, get_current_result, read_texts_of
+from boards.services.loaded_board import LoadedBoard, get_current_result, get_read_texts
 from boards.services.task_inputs import build_answer_input, build_task_context
 from chats import services as chats
 from chats.hooks import message_posted
@@ -92,7 +92,7 @@ def lock_boards(ids: Iterable[UUID]) -> list[LoadedBoard]:
 def save(loaded: LoadedBoard, *, by: Actor | None = None) -> None:
     """Write the changes of a board and, after them, stop the runs that are to be stopped."""
     chat_id = loaded.board.chat_id
-    if changes := loaded.build_changes():
+    if changes := loaded.prepare_changes():
         chats.save_changes(chat_id, changes)
     if loaded.runs_to_stop:
         chats.save_changes(chat_id, build_stop_changes(loaded.runs_to_stop, by=by))
@@ -119,11 +119,11 @@ def update_boards(ended: Sequence[Run]) -> list[RowChange]:
         ended_ids = {run.pk for run in ended}
         loaded.runs_to_stop = [run for run in loaded.runs_to_stop if run.pk not in ended_ids]
         if not loaded.runs_to_stop:
-            changes += loaded.build_changes()
+            changes += loaded.prepare_changes()
             continue
         # The ends of these runs call this function again, which must find the board as it is now.
         stopper = next((run.stopped_by for run in ended if run.stopped_by_id is not None), None)
-        if written := loaded.build_changes():
+        if written := loaded.prepare_changes():
             chats.save_changes(loaded.board.chat_id, written)
         changes += build_stop_changes(loaded.runs_to_stop, by=stopper)
     return changes
@@ -151,8 +151,8 @@ def advance_boards() -> None:
 
 
 def advance(loaded: LoadedBoard) -> None:
-    """Start the tasks of a board whose turn it is, its answer if a budget has ended the one before, or end it. Nothing starts while
-    it is paused, or before it has started."""
+    """Start the tasks of a board whose turn it is, start its answer again if a budget has ended it, or end the board. Nothing
+    starts while it is paused, or before it has started."""
     board = loaded.board
     if board.state == BoardState.AGGREGATING and board.answers_ended and board.answer_run_id is None:
         if not board.is_paused:
@@ -166,12 +166,11 @@ def advance(loaded: LoadedBoard) -> None:
     if not loaded.board.is_paused and not loaded.list_in_state(
         BoardTaskState.PENDING, BoardTaskState.READY, BoardTaskState.RUNNING
     ):
-        _end_tasks(loaded)
+        _end_or_aggregate(loaded)
 
 
 def _release_tasks(loaded: LoadedBoard) -> bool:
-    """Let the tasks wait for their turn for which all that they follow has ended, or skip them. Return whether one was
-    skipped."""
+    """Set each pending task to ready, or skip it, if all tasks that it follows have ended. Return whether one was skipped."""
     has_skipped = False
     for task in loaded.list_in_state(BoardTaskState.PENDING):
         sources = loaded.list_sources(task)
@@ -247,7 +246,7 @@ def _start_task(loaded: LoadedBoard, task: BoardTask, person: Actor) -> None:
     loaded.load_results(sources)
     context, file_ids = build_task_context(task, sources)
     results = [result for source in sources if (result := get_current_result(source))]
-    read_texts = find_highest([read_texts_of(task), *(TextsOfOthers(result.read_texts) for result in results)])
+    read_texts = find_highest([get_read_texts(task), *(TextsOfOthers(result.read_texts) for result in results)])
     run = start_task_run(
         person,
         board.chat,
@@ -300,8 +299,7 @@ def _end_run(loaded: LoadedBoard, run: Run) -> None:
 
 
 def _end_attempt(loaded: LoadedBoard, task: BoardTask, run: Run) -> None:
-    """Store the result of the run of an attempt. One that comes late changes nothing else, and one that is stored nothing at
-    all."""
+    """Store the result of the run of an attempt, unless it is stored. A late result changes nothing else."""
     board = loaded.board
     loaded.load_results([task])
     if any(result.run_id == run.pk for result in task.stored_results):
@@ -324,7 +322,7 @@ def _end_attempt(loaded: LoadedBoard, task: BoardTask, run: Run) -> None:
 
 
 def _count_tries(task: BoardTask) -> int:
-    """Return how often a task was tried; what a budget has ended is no try."""
+    """Return how often a task was tried, without the attempts that a budget has ended."""
     return len([result for result in task.stored_results if not result.is_late and result.error_code != BUDGET_CODE])
 
 
@@ -420,7 +418,7 @@ def _build_result(
     )
 
 
-def _end_tasks(loaded: LoadedBoard) -> None:
+def _end_or_aggregate(loaded: LoadedBoard) -> None:
     """End a board whose tasks have all ended: fail it if none has brought a result, complete it with the result of its only
     task, or have the answer put together."""
     board = loaded.board
@@ -501,8 +499,8 @@ def _start_answer(loaded: LoadedBoard) -> None:
 
 
 def _end_answer(loaded: LoadedBoard, run: Run) -> None:
-    """Store what the end of the run that answers, or of the supervisor, means for a board. If a supervisor ends before its
-    board, the board is stopped. If a budget has ended the answer, it is paused, and another run answers when it is resumed."""
+    """Store what the end of the run that answers, or of the supervisor, means for a board. If a supervisor ends before its board,
+    the board is stopped. If a budget has ended the answer, the board is paused, and another run answers when it is resumed."""
     board = loaded.board
     if board.has_ended:
         return
@@ -519,14 +517,14 @@ def _end_answer(loaded: LoadedBoard, run: Run) -> None:
         loaded.set(answer_run=None, answers_ended=board.answers_ended + 1)
         pause(loaded, BoardPause.BUDGET)
     elif run.state == RunState.STOPPED or board.state != BoardState.AGGREGATING:
-        stop_board_tasks(loaded, by=run.stopped_by)
+        stop(loaded, by=run.stopped_by)
     else:
         fail_board(loaded, BoardReason.ANSWER_FAILED, run.error or "The answer failed.")
 
 
 def fail_board(loaded: LoadedBoard, reason: BoardReason, text: str, *, by: Actor | None = None) -> None:
     """Fail a board: cancel the tasks that have not ended, stop their runs, and let its supervisor, if it waits, go on with
-    what there is, unless a person has stopped the board."""
+    what there is. If the board was stopped, its supervisor is stopped, too."""
     board = loaded.board
     cancel_tasks(loaded, "stopped" if reason == BoardReason.STOPPED else "failed")
     loaded.set(
@@ -540,11 +538,11 @@ def fail_board(loaded: LoadedBoard, reason: BoardReason, text: str, *, by: Actor
     )
     if board.supervisor_run_id is not None:
         if reason == BoardReason.STOPPED:
-            _add_active_runs(loaded, [board.supervisor_run_id])
+            _add_runs_to_stop(loaded, [board.supervisor_run_id])
         else:
             queue_supervisor(loaded)
     if board.answer_run_id is not None:
-        _add_active_runs(loaded, [board.answer_run_id])
+        _add_runs_to_stop(loaded, [board.answer_run_id])
     if reason == BoardReason.STOPPED:
         _report_end(loaded, build_message(loaded, "TASKS_STOPPED", actor=by), by=by)
     else:
@@ -556,7 +554,7 @@ def _report_end(loaded: LoadedBoard, message: Message, *, by: Actor | None = Non
     board_ended.call(loaded.board, message, by)
 
 
-def stop_board_tasks(loaded: LoadedBoard, *, by: Actor | None) -> None:
+def stop(loaded: LoadedBoard, *, by: Actor | None) -> None:
     """Stop a board with all its runs. A result that comes later changes nothing."""
     loaded.set(stopped_by=by)
     fail_board(loaded, BoardReason.STOPPED, "", by=by)
@@ -572,11 +570,11 @@ def cancel_tasks(loaded: LoadedBoard, reason_code: str) -> None:
                 run_ids.append(task.run_id)
             loaded.end_task(task, BoardTaskState.CANCELLED, reason_code)
     loaded.set(epoch=board.epoch + 1)
-    _add_active_runs(loaded, run_ids)
+    _add_runs_to_stop(loaded, run_ids)
 
 
-def _add_active_runs(loaded: LoadedBoard, ids: Sequence[UUID]) -> None:
-    """Have these runs stopped, with those below them. Runs that are not written yet are taken back."""
+def _add_runs_to_stop(loaded: LoadedBoard, ids: Sequence[UUID]) -> None:
+    """Have these runs stopped, with those below them. Runs that are not written yet are dropped instead."""
     new_ids = {row.pk for row in loaded.new_rows if isinstance(row, Run) and row.pk in ids}
     loaded.new_rows = [row for row in loaded.new_rows if not (isinstance(row, Run) and row.pk in new_ids)]
     for task in loaded.tasks.values():

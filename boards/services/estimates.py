@@ -8,7 +8,7 @@ from boards.models import Board, TaskResult
 from events.rows import BoardState, PlannedBy
 
 RESULTS_COUNTED = 6
-"""The last results of an agent, whose median is the estimate of a task; and the last boards of a supervisor."""
+"""The number of last results of an agent whose median is the estimate of a task, and of last boards of a supervisor."""
 MIN_RESULTS = 3
 """Below so many results of an agent, or boards of a supervisor, there is no estimate."""
 

@@ -14,7 +14,7 @@ from boards.selectors import list_tasks
 from boards.services import engine
 from boards.services.controlling import build_changed_text
 from boards.services.estimates import estimate_tasks
-from boards.services.loaded_board import get_current_result, read_texts_of
+from boards.services.loaded_board import get_current_result, get_read_texts
 from boards.services.planning import check_boards_under_way
 from chats import services as chats
 from chats.permissions import ChatVerb, get_chat_for
@@ -123,7 +123,7 @@ def _find_tasks_after(number: int, tasks: Iterable[BoardTask]) -> set[int]:
 
 def _copy_task(board: Board, task: BoardTask, *, is_reused: bool, added: TextsOfOthers) -> BoardTask:
     """Return the task of the new board. It has succeeded if the result of the first one is reused, and waits otherwise. `added`:
-    whose texts the first board had besides those that it says, for the person of the new one."""
+    the class that all texts of the first board have at least, for the person of the new one."""
     is_done = is_reused and task.state == BoardTaskState.SUCCEEDED and get_current_result(task) is not None
     copy = BoardTask(
         id=new_id(),
@@ -135,7 +135,7 @@ def _copy_task(board: Board, task: BoardTask, *, is_reused: bool, added: TextsOf
         description=task.description,
         parameters=task.parameters,
         output_schema=task.output_schema,
-        read_texts=find_highest([read_texts_of(task), added]).value,
+        read_texts=find_highest([get_read_texts(task), added]).value,
         file_ids=task.file_ids,
         after=task.after,
         join=task.join,
@@ -150,7 +150,7 @@ def _copy_task(board: Board, task: BoardTask, *, is_reused: bool, added: TextsOf
 
 
 def _copy_result(task: BoardTask, result: TaskResult, *, added: TextsOfOthers) -> TaskResult:
-    """Return the result of a reused task, which names the one that was brought first. It has cost nothing here. `added`: as for
+    """Return the result of a reused task, which refers to the original one. It has cost nothing here. `added`: as for
     `_copy_task`."""
     return TaskResult(
         task=task,

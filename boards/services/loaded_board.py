@@ -93,9 +93,9 @@ class LoadedBoard:
         self.set_task(task, cost_micro=task.cost_micro + result.cost_micro)
         self.set(cost_micro=self.board.cost_micro + result.cost_micro)
 
-    def build_changes(self) -> list[RowChange]:
-        """Settle the edges, and return the changes of the chat: those of the board, of its tasks, and the new rows. Raises
-        `BoardChanged` if an edge was settled already."""
+    def prepare_changes(self) -> list[RowChange]:
+        """Write the settled edges, have the new runs dispatched on commit, and return the changes of the chat, which the caller
+        saves: those of the board, of its tasks, and the new rows. Raises `BoardChanged` if an edge was settled already."""
         for state, edges in self._settled.items():
             if edges:
                 ids = [edge.pk for edge in edges]
@@ -116,6 +116,6 @@ def get_current_result(task: BoardTask) -> TaskResult | None:
     return next((result for result in reversed(task.stored_results) if not result.is_late), None)
 
 
-def read_texts_of(task: BoardTask) -> TextsOfOthers:
+def get_read_texts(task: BoardTask) -> TextsOfOthers:
     """Return whose texts the description and the parameters of a task may contain."""
     return TextsOfOthers(task.read_texts)

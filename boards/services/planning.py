@@ -128,8 +128,8 @@ def decompose_board(
     read_texts: TextsOfOthers,
     agents: dict[UUID, Actor],
 ) -> list[RowChange]:
-    """Give a board that has none (`init`) its plan, and return the changes of its chat, which is locked: the board, if it is new
-    or stored, and its tasks.
+    """Give a board that has none (`init`) its plan, and return the changes of its chat, which is locked: the board, new or
+    stored, and its tasks.
 
     The caller has checked the plan (`find_problems`) and the `agents` of its tasks, by their ids. `read_texts`: the highest
     class of texts that the run of the supervisor had read when it planned.

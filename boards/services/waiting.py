@@ -108,7 +108,7 @@ class BoardWaits(WaitKind[BoardWait]):
         [loaded] = engine.lock_boards([board.id])
         engine.begin_or_ask(loaded, wait.ask_above_micro)
         board.state = loaded.board.state
-        return loaded.build_changes()
+        return loaded.prepare_changes()
 
     def find_results(self, run: Run, calls: Sequence[ToolCall]) -> dict[str, ToolResult]:
         board = Board.objects.filter(supervisor_run=run, call_id__in=[call.id for call in calls]).first()

@@ -107,9 +107,10 @@ class TaskResultRow(Row):
 class BoardTaskRow(RowOfChat):
     """A task of a board. `number` is its address, from 1; `after` has the numbers of the tasks that it follows. `attempt` and
     `run_id` are those of its last run; the messages of the run have the id of the task as their `metadata.call_id`.
-    `output_schema`: the JSON schema that its result has to follow; null: that is a text. `replaced_description`: what the board
-    that this one repeats had there. `file_ids`: the files that it was given. `results`: of all attempts, the oldest first.
-    `reason_code` says why it was skipped, failed or was cancelled. `cost_micro`: of all its attempts."""
+    `output_schema`: the JSON schema that its result has to follow; null: that is a text. `replaced_description`: the description
+    before a person has changed it, in this board or in the one that this board repeats. `file_ids`: the files that it was given.
+    `results`: of all attempts, the oldest first. `reason_code` says why it was skipped, failed or was cancelled. `cost_micro`: of
+    all its attempts."""
 
     kind: Literal["board_task"] = "board_task"
     chat_id: UUID

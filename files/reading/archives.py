@@ -1,4 +1,4 @@
-"""Office files are ZIP archives."""
+"""Opens office files, which are ZIP archives."""
 
 import io
 import zipfile

@@ -169,7 +169,7 @@ class _Workbook:
         seconds = round(number * 86_400)
         if code == "elapsed" or number < 1:
             return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
-        # 1900 has a 29th of February there, so the days before it are one less.
+        # Spreadsheets count a 29 February 1900, which did not exist, so the days before it are counted from another start.
         start = date(1904, 1, 1) if self.has_date_1904 else date(1899, 12, 30 if number >= 61 else 31)
         day = start + timedelta(days=seconds // 86_400)
         seconds %= 86_400
@@ -200,7 +200,7 @@ class _Workbook:
         return formats
 
     def _read_relations(self, part: str) -> dict[str, tuple[str, str]]:
-        """Return the relations of a part, or of the archive: by their ids their types, without addresses, and their targets."""
+        """Return the relations of a part, or of the archive, by id: the last part of the type's URL, and the target."""
         folder, name = posixpath.split(part)
         try:
             root = self._parse(posixpath.join(folder, "_rels", f"{name}.rels"))

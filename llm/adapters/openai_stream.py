@@ -17,7 +17,7 @@ from llm.messages import Chunk, ChunkPart, ProviderFields
 from llm.protocol import LLMError
 
 MAX_LINE_BYTES = 256 * 1024
-"""Bytes of one event."""
+"""Bytes of one line, and of all lines of one event."""
 MAX_LINES_TRIED = 8
 """An event of more lines is parsed only at its end."""
 MAX_OTHER_BYTES = 4 * 1024
@@ -36,8 +36,8 @@ class OpenAIStream:
     send a reason in every event, so a reason alone does not end the answer. `thinking_field`: the field that has brought the
     thinking.
 
-    A server that does not stream sends one JSON document; an address that is none of a model sends a web page. Both are recognised
-    by their first character, because the headers are sometimes wrong.
+    A server that does not stream sends one JSON document; an address at which there is no model sends a web page. Both are
+    recognised by their first character, because the headers are sometimes wrong.
     """
 
     def __init__(self, key: Secret) -> None:
@@ -150,7 +150,7 @@ class OpenAIStream:
 
     def _read_event(self, *, is_complete: bool) -> Iterator[Chunk]:
         """Yield the chunks of the lines of an event, and keep its finish reason, usage and model. Raises `LLMError` if they are no
-        JSON, unless further lines may follow (`is_complete`)."""
+        JSON, unless further lines may follow (not `is_complete`)."""
         payload = b"\n".join(self._data_lines).strip()
         if payload == b"[DONE]":
             self.done = self._has_events = True

@@ -30,17 +30,17 @@ class ThinkingTags:
         thinking = ""
         self._kept += part
         if self._state == "start":
-            begun = self._kept.lstrip()
-            if any(tag.startswith(begun) and tag != begun for tag in TAGS):  # also if it is empty
+            beginning = self._kept.lstrip()
+            if any(tag.startswith(beginning) and tag != beginning for tag in TAGS):  # also if it is empty
                 return "", ""
-            tag = next((tag for tag in TAGS if begun.startswith(tag)), None)
+            tag = next((tag for tag in TAGS if beginning.startswith(tag)), None)
             if tag is None:
                 return "", self._stop()
-            self._state, self._end, self._kept = "thinking", TAGS[tag], begun.removeprefix(tag)
+            self._state, self._end, self._kept = "thinking", TAGS[tag], beginning.removeprefix(tag)
         if self._state == "thinking":
             found, end, rest = self._kept.partition(self._end)
             if not end:
-                kept = _count_begun(found, self._end)
+                kept = _count_overlap(found, self._end)
                 self._kept = found[len(found) - kept :]
                 return found[: len(found) - kept], ""
             self._state, self._kept, thinking = "after", rest, found
@@ -61,6 +61,6 @@ class ThinkingTags:
         return kept
 
 
-def _count_begun(text: str, tag: str) -> int:
+def _count_overlap(text: str, tag: str) -> int:
     """Return how many characters at the end of the text may be the beginning of the tag."""
     return next((size for size in range(min(len(tag) - 1, len(text)), 0, -1) if tag.startswith(text[-size:])), 0)

@@ -64,8 +64,9 @@ def list_operations(document: Document) -> tuple[list[Operation], int]:
 
 
 def _walk(document: Document) -> Iterator[tuple[str, str, dict[str, Any], dict[str, Any]]]:
-    """Yield the path, the method, the path item and the operation of each operation. Of a path item that cannot be followed, the
-    method is `*`, and it is its own operation. An operation that is a reference is yielded as it is."""
+    """Yield the path, the method, the path item and the operation of each operation. If the reference of a path
+    item cannot be resolved, the method is `*`, and the item itself is the operation. An operation that is a reference is yielded as
+    it is."""
     for path, item in document.content["paths"].items():
         if path.startswith("x-"):  # an extension
             continue

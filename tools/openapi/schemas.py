@@ -9,7 +9,7 @@ from tools.openapi.document import Document, InvalidDocument, split_reference
 
 MAX_DEFINITIONS = 200
 MAX_SCHEMA_BYTES = 32 * 1024
-MAX_SCHEMAS = 8_000
+MAX_SUBSCHEMAS = 8_000
 """The subschemas that one schema may have, at all levels. More would be larger than `MAX_SCHEMA_BYTES`."""
 MAX_DESCRIPTION = 500
 
@@ -36,7 +36,7 @@ class SchemaBuilder:
         """Return a schema without the keywords that a model does not need. Raises `InvalidDocument`."""
         self._document.count_schema()
         self._schemas += 1
-        if self._schemas > MAX_SCHEMAS:
+        if self._schemas > MAX_SUBSCHEMAS:
             raise InvalidDocument(f"its schema is larger than {MAX_SCHEMA_BYTES // 1024} KB")
         if not isinstance(schema, dict):
             return schema if isinstance(schema, bool) else {}

@@ -3477,9 +3477,10 @@ export interface components {
         /**
          * @description A task of a board. `number` is its address, from 1; `after` has the numbers of the tasks that it follows. `attempt` and
          *     `run_id` are those of its last run; the messages of the run have the id of the task as their `metadata.call_id`.
-         *     `output_schema`: the JSON schema that its result has to follow; null: that is a text. `replaced_description`: what the board
-         *     that this one repeats had there. `file_ids`: the files that it was given. `results`: of all attempts, the oldest first.
-         *     `reason_code` says why it was skipped, failed or was cancelled. `cost_micro`: of all its attempts.
+         *     `output_schema`: the JSON schema that its result has to follow; null: that is a text. `replaced_description`: the description
+         *     before a person has changed it, in this board or in the one that this board repeats. `file_ids`: the files that it was given.
+         *     `results`: of all attempts, the oldest first. `reason_code` says why it was skipped, failed or was cancelled. `cost_micro`: of
+         *     all its attempts.
          */
         BoardTaskRow: {
             after: number[];
@@ -3934,7 +3935,7 @@ export interface components {
             /** @default  */
             note?: string;
         };
-        /** @description `note`: words for the agents. */
+        /** @description `note`: a text for the agents. */
         DecideEqualBodyRequest: {
             /** @enum {string} */
             decision: "approved" | "refused";
@@ -5345,7 +5346,7 @@ export interface components {
         /**
          * @description `id` is made by the client; repeating the request changes nothing. `user_input`: what the board is for. `aggregator_id`:
          *     the agent that puts the answer together, by default that of the last task. `limit_micro`: what the board may cost, in
-         *     millionths of a dollar; at that it is paused. `start`: whether it starts at once.
+         *     millionths of a dollar; it is paused once that is used. `start`: whether it starts at once.
          */
         NewBoardBodyRequest: {
             /** @default null */

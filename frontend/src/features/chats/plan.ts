@@ -83,8 +83,8 @@ export function readLimit(text: string): number | null {
 }
 
 /**
- * Returns the plan of a board, to be changed and started again. An agent of the workspace that no longer accepts tasks is left out;
- * any other was a public one. `agents`: those of the workspace.
+ * Returns the plan of a board, to be changed and started again. An agent of the workspace that no longer accepts tasks is left out.
+ * An agent that is not of the workspace was a public one. `agents`: those of the workspace.
  */
 export function openPlan({ board, tasks }: BoardDetailRow, agents: readonly ListedAgentRow[]): Plan {
   const keys = new Map(tasks.map(task => [task.number, task.id]))
@@ -135,7 +135,7 @@ export const buildNewBoard = (id: string, plan: Plan): NewBoard => ({
 /** A field of the form: of the plan, or of the task with a key. */
 export type PlanField = 'userInput' | 'aggregatorId' | 'limit' | `${TaskField} ${string}`
 type TaskField = 'agentId' | 'description' | 'parameters' | 'after' | 'fileIds'
-export const nameField = (field: TaskField, task: PlannedTask): PlanField => `${field} ${task.key}`
+export const toPlanField = (field: TaskField, task: PlannedTask): PlanField => `${field} ${task.key}`
 
 /** What is wrong with a field: `missing`, `invalid`, an agent that gets no tasks (`refused`), or the English sentence of the server. */
 export type PlanProblem = { code: 'missing' | 'invalid' | 'refused' } | { text: string }
@@ -146,8 +146,8 @@ export function findProblems(plan: Plan): PlanProblems {
   const problems = new Map<PlanField, PlanProblem>()
   if (plan.userInput.trim() === '') problems.set('userInput', { code: 'missing' })
   for (const task of plan.tasks) {
-    if (task.agentId === '') problems.set(nameField('agentId', task), { code: 'missing' })
-    if (task.description.trim() === '') problems.set(nameField('description', task), { code: 'missing' })
+    if (task.agentId === '') problems.set(toPlanField('agentId', task), { code: 'missing' })
+    if (task.description.trim() === '') problems.set(toPlanField('description', task), { code: 'missing' })
   }
   if (Number.isNaN(readLimit(plan.limit))) problems.set('limit', { code: 'invalid' })
   return problems
@@ -173,7 +173,7 @@ function locateHint(hint: string, tasks: readonly PlannedTask[]): { field: PlanF
   const parametersOf = hint.match(/^The parameters of task (\d+)/)?.[1]
   const task = tasks[parametersOf ? Number(parametersOf) - 1 : index ? Number(index) : -1]
   const taskField = parametersOf ? 'parameters' : fieldsOfTask[name]
-  if (task && taskField) return { field: nameField(taskField, task), text: text || hint }
+  if (task && taskField) return { field: toPlanField(taskField, task), text: text || hint }
   const field = fieldsOfPlan[path.split('.')[0] ?? '']
   return field ? { field, text } : null
 }

@@ -188,7 +188,7 @@ function StateOfTask({ task, status, run }: StateProps) {
             <Check className="i s" aria-hidden />
             {t('tool.ok')}
           </span>
-          <Used task={task} />
+          <TimeAndCost task={task} />
         </>
       )
     case 'reused':
@@ -206,7 +206,7 @@ function StateOfTask({ task, status, run }: StateProps) {
             <X className="i s" aria-hidden />
             <HowOftenFailed task={task} />
           </span>
-          <Used task={task} />
+          <TimeAndCost task={task} />
         </>
       )
     case 'waitsForPerson':
@@ -220,7 +220,7 @@ function StateOfTask({ task, status, run }: StateProps) {
         <>
           <Square className="i s" aria-hidden />
           {t('tool.stopped')}
-          <Used task={task} />
+          <TimeAndCost task={task} />
         </>
       )
     case 'skipped':
@@ -248,7 +248,7 @@ function HowOftenFailed({ task }: { task: BoardTaskRow }) {
 }
 
 /** How long a task that has ended took, and what it has cost. */
-function Used({ task }: { task: BoardTaskRow }) {
+function TimeAndCost({ task }: { task: BoardTaskRow }) {
   const { t } = useTexts()
   const seconds = listTries(task).reduce((sum, each) => sum + each.execution_time, 0)
   const facts = [
@@ -353,7 +353,7 @@ function Facts({ task }: { task: BoardTaskRow }) {
   )
 }
 
-/** A description with what it had on the board that is repeated. */
+/** The description of a task, with what a person has removed and added. */
 function ChangedDescription({ before, after }: { before: string; after: string }) {
   return (
     <p className={styles.changed} lang={detectLanguage(after)}>
@@ -376,12 +376,12 @@ const LONG = 60
 
 function TaskBody({ task, status, subAgent, run, above }: TaskBodyProps) {
   const result = getResult(task)
-  const isHidden = result !== null || task.description.length > LONG
+  const isDescriptionCut = result !== null || task.description.length > LONG
   const tries = listTries(task)
   const late = task.results.filter(each => each.is_late)
   return (
     <div className={styles.body}>
-      {isHidden && !task.replaced_description ? (
+      {isDescriptionCut && !task.replaced_description ? (
         <p className={styles.full} lang={detectLanguage(task.description)}>
           {task.description}
         </p>

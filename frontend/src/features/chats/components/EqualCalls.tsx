@@ -49,7 +49,7 @@ function EqualCallsCard({ calls }: { calls: readonly WaitingCall[] }) {
   const { t } = useTexts()
   const { board } = useBoardContext()
   const [isRefusing, setRefusing] = useState(false)
-  // The calls leave with the frame of the decision.
+  // The frame of the decision removes the card. Its buttons stay disabled until then.
   const { mutate, isPending, isSuccess } = useDecideEqualCalls(board.id, error => showToast(getErrorText(error)))
   const [first] = calls
   if (!first) return null

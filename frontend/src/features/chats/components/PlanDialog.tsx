@@ -79,12 +79,12 @@ function PlanForm({ onClose, onStarted }: PlanDialogProps) {
   const [id] = useState(newId)
   const [plan, setPlan] = usePlanDraft(chatId)
   const [sent, setSent] = useState<Plan | null>(null)
-  const [refusals, setRefusals] = useState(0)
+  const [failedChecks, setFailedChecks] = useState(0)
   const { busy, error, run } = useAsyncAction()
   const form = useRef<HTMLFormElement>(null)
   const list = useRef<HTMLOListElement>(null)
   const focusLast = useFocusLast(list, plan.tasks.length)
-  useFocusProblem(form, refusals, error)
+  useFocusProblem(form, failedChecks, error)
   const estimate = useBoardEstimate(
     chatId,
     plan.tasks.flatMap(task => task.agentId || []),
@@ -102,10 +102,11 @@ function PlanForm({ onClose, onStarted }: PlanDialogProps) {
   // What the server said is about the plan that was sent.
   const hints = error instanceof ApiError && sent === plan ? error.hints : []
   const [refused, otherHints] = readHints(hints, plan.tasks)
-  const problems = refusals > 0 ? new Map([...findProblems(plan), ...refused]) : refused.size > 0 ? refused : noProblems
+  const problems =
+    failedChecks > 0 ? new Map([...findProblems(plan), ...refused]) : refused.size > 0 ? refused : noProblems
   const empty = () => {
     setPlan(newPlan())
-    setRefusals(0)
+    setFailedChecks(0)
     form.current?.querySelector('textarea')?.focus()
   }
   const add = () => {
@@ -115,7 +116,7 @@ function PlanForm({ onClose, onStarted }: PlanDialogProps) {
   const handleSubmit = (event: FormEvent) => {
     event.preventDefault()
     if (findProblems(plan).size > 0) {
-      setRefusals(refusals + 1)
+      setFailedChecks(failedChecks + 1)
       return
     }
     setSent(plan)
@@ -291,11 +292,11 @@ function useFocusLast(list: { current: HTMLOListElement | null }, count: number)
 }
 
 /** Moves the focus to the first field that is wrong, each time when the plan was not sent, or was refused. */
-function useFocusProblem(form: { current: HTMLFormElement | null }, refusals: number, error: unknown): void {
+function useFocusProblem(form: { current: HTMLFormElement | null }, failedChecks: number, error: unknown): void {
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs when the plan was not sent, or was refused
   useEffect(() => {
-    if (refusals > 0 || error) form.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus()
-  }, [refusals, error])
+    if (failedChecks > 0 || error) form.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus()
+  }, [failedChecks, error])
 }
 
 /** Number of the newest boards among which the last plan by hand is looked for. */

@@ -14,12 +14,12 @@ import { MAX_DESCRIPTION } from '../boards'
 import {
   MAX_FILES,
   MAX_TRIES,
-  nameField,
   type OfferedAgent,
   type PlanField,
   type PlannedTask,
   type PlanProblem,
   type PlanProblems,
+  toPlanField,
 } from '../plan'
 import { useChat } from './ChatContext'
 import { ParameterFields } from './ParameterFields'
@@ -45,10 +45,10 @@ interface TaskFieldsProps {
 export function TaskFields({ task, before, agents, problems, onChange, onRemove }: TaskFieldsProps) {
   const { t } = useTexts()
   const number = before.length + 1
-  const agent = useFieldProblem(nameField('agentId', task), problems)
-  const description = useFieldProblem(nameField('description', task), problems)
-  const parameters = useFieldProblem(nameField('parameters', task), problems)
-  const after = useFieldProblem(nameField('after', task), problems)
+  const agent = useFieldProblem(toPlanField('agentId', task), problems)
+  const description = useFieldProblem(toPlanField('description', task), problems)
+  const parameters = useFieldProblem(toPlanField('parameters', task), problems)
+  const after = useFieldProblem(toPlanField('after', task), problems)
   const toggle = (key: string) =>
     onChange({ after: task.after.includes(key) ? task.after.filter(each => each !== key) : [...task.after, key] })
   return (
@@ -142,7 +142,7 @@ interface MoreOfTaskProps extends Pick<TaskFieldsProps, 'task' | 'problems' | 'o
 /** What a simple task does not need: how often it is tried, what follows from its failure, when it starts, and its files. */
 function MoreOfTask({ task, number, problems, onChange }: MoreOfTaskProps) {
   const { t } = useTexts()
-  const field = nameField('fileIds', task)
+  const field = toPlanField('fileIds', task)
   const files = useFieldProblem(field, problems)
   const summary = [
     task.after.length > 0 && task.join !== 'all' ? t(joinTexts[task.join]) : '',
