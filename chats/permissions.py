@@ -12,7 +12,7 @@ from django.db.models.expressions import Combinable
 from django.db.models.lookups import Exact
 
 from actors.models import Actor, AgentStatus, Kind
-from chats.models import Chat, ChatActor, ChatGrant, ChatLink
+from chats.models import Chat, ChatActor, ChatGrant, ChatLink, Message
 from common.access import Fetch, annotate_rights, compute_verbs, replace_not_found
 from common.errors import Forbidden, NotFound
 from events.rows import Role
@@ -213,6 +213,15 @@ def get_chat_for(
     `Forbidden`.
     """
     return _fetch(actor, chat_id, verb, on_behalf_of=on_behalf_of, lock=lock)
+
+
+def get_message_for(actor: Actor, message_id: UUID) -> Message:
+    """Return the message if the actor may read its chat. Raises `NotFound`."""
+    readable = list_readable_chats(actor).filter(pk=OuterRef("chat"))
+    message = Message.objects.filter(Exists(readable), pk=message_id).first()
+    if message is None:
+        raise NotFound("There is no such message.")
+    return message
 
 
 def get_chat_to_invite(actor: Actor, chat_id: UUID, *, role: str = Role.SUGGESTER) -> Chat:

@@ -1,4 +1,4 @@
-"""The ASGI application: health checks and WebSockets run on the event loop, HTTP requests in threads."""
+"""The ASGI application: health checks, WebSockets and long polling run on the event loop, HTTP requests in threads."""
 
 import asyncio
 import importlib
@@ -19,6 +19,7 @@ from common.ids import get_lowest_id_at
 from common.processes import freeze_collector, wait_for_migrations
 from common.tenants import find_last_workspace
 from config.checks import refuse_to_serve_unsafely
+from realtime.long_polling import LongPolling
 from realtime.routing import application as sockets
 from server.bridge import Bridge, build_environ
 from server.fair_queue import HTTPCaller
@@ -68,7 +69,7 @@ class Application:
 
     def __init__(self) -> None:
         self.health = Health()
-        self._http = Bridge(
+        self._bridge = Bridge(
             wsgi,
             threads=settings.WEB_THREADS,
             max_active=settings.WEB_WAITING,
@@ -77,6 +78,7 @@ class Application:
             cpu_budget=settings.RATES["cpu"],
             workspace_cpu_budget=settings.RATES["workspace_cpu"],
         )
+        self._http = LongPolling(self._bridge, identify=lambda scope: identify_caller(scope).key)
 
     async def __call__(self, scope: Any, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
         if scope["type"] == "lifespan":
@@ -100,7 +102,7 @@ class Application:
         await send({"type": "lifespan.shutdown.complete"})
 
     def _close(self) -> None:
-        self._http.close()
+        self._bridge.close()
         for connection in connections.all(initialized_only=True):
             close_pool = getattr(connection, "close_pool", None)
             if close_pool:

@@ -82,7 +82,7 @@ class Bridge:
             caller = self._identify(scope)
         except AppError as error:
             await self._delay_refusal()
-            await self._send_all(_build_refusal(error, closes_connection=_has_body(scope)), send)
+            await self._send_all(build_refusal(error, closes_connection=_has_body(scope)), send)
             return
         try:
             if self._uploads is not None and (max_bytes := self._uploads.find_max_bytes(scope)) is not None:
@@ -92,7 +92,7 @@ class Bridge:
                 body = io.BytesIO(await self._read_body(caller, scope, receive))
                 events = await self._respond(caller, build_environ(scope, body), send)
         except (TooLarge, BodyTooSlow, Unavailable, LimitReached) as error:
-            events = _build_refusal(error)
+            events = build_refusal(error)
         except ClientGone:
             return
         await self._send_all(events, send)
@@ -258,7 +258,8 @@ def _has_body(scope: HTTPScope) -> bool:
     return any(name in (b"content-length", b"transfer-encoding") and value != b"0" for name, value in scope["headers"])
 
 
-def _build_refusal(error: AppError, *, closes_connection: bool = True) -> list[Any]:
+def build_refusal(error: AppError, *, closes_connection: bool = True) -> list[Any]:
+    """Return the events of the response to a refused request."""
     body = json.dumps(error.body()).encode()
     seconds = error.data.get("seconds", 2 if error.status == 503 else None)
     headers = [

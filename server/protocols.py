@@ -14,6 +14,8 @@ from server.connections import abort
 logger = logging.getLogger("uvicorn.sockets")
 
 HEAD_TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+SHUTDOWN = "atelier.shutdown"
+"""The extension of ASGI whose `event` is set when the process stops, so that a request that waits is answered before."""
 BAD_HANDSHAKE = b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 
 
@@ -52,6 +54,7 @@ class BoundedHttp(HttpToolsProtocol):
         self._head_is_open = True
         self._head_deadline = Deadline()
         self._write_deadline = Deadline()
+        self._is_stopping = asyncio.Event()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -71,6 +74,7 @@ class BoundedHttp(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
+        self.scope["extensions"] = {SHUTDOWN: {"event": self._is_stopping}}
         # At most the bytes of the newest read belong to this message.
         self._bytes_outside_bodies, self._body_bytes = self._newest_bytes_outside_bodies, 0
         self._head_is_open = True
@@ -98,6 +102,10 @@ class BoundedHttp(HttpToolsProtocol):
     def _is_too_large(self) -> bool:
         """Return whether there are too many bytes outside bodies. The framing of a tiny chunk is several times its size."""
         return self._bytes_outside_bodies > limits.MAX_HEAD + 8 * self._body_bytes
+
+    def shutdown(self) -> None:
+        super().shutdown()
+        self._is_stopping.set()
 
     def pause_writing(self) -> None:
         super().pause_writing()

@@ -21,7 +21,7 @@ from chats.api.bodies import (
     ResponseBody,
     SearchQuery,
 )
-from chats.permissions import ChatVerb, get_chat_for, list_readable_chats
+from chats.permissions import ChatVerb, get_chat_for, get_message_for, list_readable_chats
 from chats.selectors import (
     build_found_message,
     build_listed_chats,
@@ -147,6 +147,15 @@ class Messages(APIView):
         )
         remember_workspace(request.user.pk, chat_id, message.chat.workspace_id)
         return build_response(message.to_row(), 201 if is_new else 200)
+
+
+class OneMessage(APIView):
+    agent_methods = ("GET",)
+
+    @extend_schema(operation_id="read_message", responses=MessageRow)
+    def get(self, request: Request, message_id: UUID) -> HttpResponse:
+        """Read a message by its id."""
+        return build_response(get_message_for(request.user, message_id).to_row())
 
 
 class Pin(APIView):

@@ -667,6 +667,7 @@ OPERATIONS: dict[str, Operation] = {
         MEMBERS,
         lambda t: {"id": str(new_id()), "text": "hi", "reply_to": t["message_id"]},
     ),
+    "read_message": Operation("GET", "messages/{message_id}", MEMBERS),
     "pin_message": Operation("PUT", "chats/{chat_id}/messages/{message_id}/pin", MEMBERS),
     "unpin_message": Operation("DELETE", "chats/{chat_id}/messages/{message_id}/pin", MEMBERS),
     "list_pins": Operation("GET", "chats/{chat_id}/pins", MEMBERS),

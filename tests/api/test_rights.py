@@ -230,7 +230,17 @@ def is_in_chat(name: str) -> bool:
     path = OPERATIONS[name].path
     return name in THROUGH_A_CHAT or any(
         f"{{{key}}}" in path
-        for key in ("chat_id", "run_id", "link_id", "file_id", "approval_id", "note_id", "schedule_id", "board_id")
+        for key in (
+            "chat_id",
+            "message_id",
+            "run_id",
+            "link_id",
+            "file_id",
+            "approval_id",
+            "note_id",
+            "schedule_id",
+            "board_id",
+        )
     )
 
 
@@ -239,6 +249,7 @@ AGENTS_MAY = {
     "read_chat",
     "read_changes",
     "list_messages",
+    "read_message",
     "post_message",
     "pin_message",
     "unpin_message",

@@ -1,5 +1,5 @@
-"""A program of an integrator makes a board by hand, tries a task again, and runs the board again from there: `examples/board.py`,
-as a process of its own against the running product."""
+"""Programs of an integrator, as processes of their own against the running product: `examples/round.py` asks an agent, and
+`examples/board.py` makes a board by hand, tries a task again, and runs the board again from there."""
 
 import json
 
@@ -86,3 +86,21 @@ def test_a_program_makes_a_board_retries_a_task_and_runs_it_again_from_there(ali
         ("person", "completed"),
     ]
     assert costs[0] > 0
+
+
+def test_a_program_asks_an_agent_and_prints_the_answer_with_its_cost(alice, stack, model):
+    model.script(system="You are travel.", text="Arashiyama first.")
+    token = alice.ok("POST", "me/tokens", {"name": "Program", "password": PASSWORD})["text"]
+    variables = {"ATELIER_URL": stack.url, "ATELIER_TOKEN": token}
+    with start_program("examples/round.py", alice.workspace, "travel", "Where do we begin?", **variables) as output:
+        answered = output.read().decode().strip()
+    [chat] = [
+        row
+        for row in alice.ok("GET", f"workspaces/{alice.workspace}/chats")["results"]
+        if row["chat"]["title"] == "A round"
+    ]
+    asked, answer = alice.ok("GET", f"chats/{chat['chat']['id']}/messages")["results"][-2:]
+    assert alice.ok("GET", f"messages/{answer['id']}") == answer
+    assert answer["payload"]["answers"] == asked["id"]
+    assert answer["payload"]["stamp"]["cost_micro"] > 0
+    assert answered == f"Arashiyama first. (${answer['payload']['stamp']['cost_micro'] / 1_000_000:.6f})"

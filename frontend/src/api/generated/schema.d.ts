@@ -1085,6 +1085,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** @description Read what has changed in a chat since a version, as a socket receives it. */
         get: operations["read_changes"];
         put?: never;
         post?: never;
@@ -1871,6 +1872,23 @@ export interface paths {
         get?: never;
         put?: never;
         post: operations["stop_merge"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/messages/{message_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Read a message by its id. */
+        get: operations["read_message"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -10702,6 +10720,7 @@ export interface operations {
         parameters: {
             query?: {
                 since?: number;
+                wait?: number;
             };
             header?: never;
             path: {
@@ -10718,6 +10737,13 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Subscribed"];
                 };
+            };
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
@@ -12654,6 +12680,33 @@ export interface operations {
             409: components["responses"]["Error409"];
             413: components["responses"]["Error413"];
             415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    read_message: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                message_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
             429: components["responses"]["Error429"];
             503: components["responses"]["Error503"];
         };
