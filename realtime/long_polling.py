@@ -71,9 +71,11 @@ class LongPolling:
                 if changed is None:
                     deadline = min(deadline, asyncio.get_running_loop().time() + WAIT_WITHOUT_REDIS_SECONDS)
                     changed = asyncio.Event()
-                # This answer has what changed between the first one and the subscription.
-                while not await self._send_unless_unchanged(scope, _receive_nothing, send):
-                    changed.clear()
+                while True:
+                    changed.clear()  # before the chat is read, so that no change after that is missed
+                    # The first answer here has what changed between the one before and the subscription.
+                    if await self._send_unless_unchanged(scope, _receive_nothing, send):
+                        return
                     change = asyncio.create_task(changed.wait())
                     seconds = deadline - asyncio.get_running_loop().time()
                     done, _ = await asyncio.wait(
