@@ -41,9 +41,13 @@ LOCAL_MODEL_SERVERS = {"Ollama": 11434, "LM Studio": 1234, "vLLM": 8000, "llama.
 
 
 class HostRefused(Invalid):
-    """The host is private, not a host, or written so that two parsers could read it differently."""
+    """The host is private, not a host, or written so that two parsers could read it differently.
+
+    `can_be_allowed`: the operator could allow it.
+    """
 
     default_code = Code.HOST_REFUSED
+    can_be_allowed = False
 
 
 @dataclass(frozen=True)
@@ -130,18 +134,20 @@ def check_url(url: str, allow_private: Collection[str] = (), *, any_host: bool =
     parsed = _parse_url(url)
     if any_host or format_host_and_port(parsed) in allow_private:
         return Target(parsed, trusted=True)
-    if parsed.port not in PORTS:
-        raise HostRefused(f"Only ports 80 and 443 are allowed, not {parsed.port}.", hints=[_build_hint(parsed)])
     try:
+        if parsed.port not in PORTS:
+            raise HostRefused(f"Only ports 80 and 443 are allowed, not {parsed.port}.")
         _check_host(_get_host(parsed))
     except HostRefused as refused:
-        refused.hints = [_build_hint(parsed)]
+        refused.hints = [f"The operator can allow it: ATELIER_ALLOW_PRIVATE_HOSTS={format_host_and_port(parsed)}"]
+        refused.can_be_allowed = True
         raise
     return Target(parsed, trusted=False)
 
 
-def _build_hint(url: URL) -> str:
-    return f"The operator can allow it: ATELIER_ALLOW_PRIVATE_HOSTS={format_host_and_port(url)}"
+def build_hint_for_operators() -> str:
+    """Return which private hosts are allowed now. Other people must not read it: it names servers of the operator's network."""
+    return f"Allowed now: {', '.join(sorted(settings.ALLOW_PRIVATE_HOSTS)) or 'none'}."
 
 
 def check_model_server(api_base: str) -> Target:

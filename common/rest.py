@@ -14,6 +14,7 @@ from rest_framework.parsers import JSONParser
 from rest_framework.request import Request as AnyRequest
 from rest_framework.response import Response
 
+from common.egress import HostRefused, build_hint_for_operators
 from common.errors import AppError, Code, Invalid, LimitReached
 from common.request_types import INVALID_REQUEST, JSON, NO_NUL, QUERY, StrictModel
 from common.text import to_storable_json
@@ -144,6 +145,8 @@ def handle_error(error: Exception, context: dict[str, Any]) -> Response:
     if app_error is None:
         logger.error("A request failed: %s", type(context.get("view")).__name__, exc_info=error)
         app_error = _build_app_error(500, "Something went wrong on our side. Nothing was changed.", Code.INTERNAL)
+    if isinstance(error, HostRefused) and error.can_be_allowed and getattr(context["request"].user, "is_staff", False):
+        error.hints = [*error.hints, build_hint_for_operators()]
     response = Response(app_error.body(), status=app_error.status)
     if isinstance(error, exceptions.APIException):
         if header := getattr(error, "auth_header", None):

@@ -5,10 +5,6 @@ libraries. The request and the answer are described in docs/suggestions.md.
 """
 
 import asyncio
-import base64
-import binascii
-import hashlib
-import hmac
 import json
 import time
 from collections.abc import AsyncGenerator, Mapping
@@ -18,7 +14,7 @@ from uuid import UUID
 import aiohttp
 
 from common.egress import HostRefused, check_url, get_session_for, read_capped
-from common.secrets import Secret
+from common.standard_webhooks import build_signature_headers
 from llm.errors import build_status_error, redact
 from llm.messages import Answer, Chunk, ModelRequest, Usage
 from llm.protocol import Endpoint, LLMError, Timeouts
@@ -27,7 +23,6 @@ SERVICE_NAME = "merge service"
 """Its name in the ledger."""
 MAX_REQUEST_SECONDS = 60.0
 MAX_BODY_BYTES = 2 * 1024 * 1024
-SECRET_PREFIX = "whsec_"
 
 
 def build_service_request(id: UUID, kind: str, input: Mapping[str, Any]) -> str:
@@ -62,9 +57,13 @@ class MergeServiceAdapter:
     async def _post(self, body: str) -> str:
         target = check_url(self._endpoint.api_base or "", any_host=True)
         id = f"msg_{json.loads(body)['id']}"
-        headers = {"Content-Type": "application/json"} | build_signature_headers(
-            body, self._endpoint.key, id=id, at=int(time.time())
-        )
+        try:
+            headers = build_signature_headers(self._endpoint.key, id=id, at=int(time.time()), body=body.encode())
+        except ValueError as error:
+            raise LLMError(
+                "bad_request", "MERGE_SERVICE_SECRET is not base64, with or without whsec_ before it."
+            ) from error
+        headers["Content-Type"] = "application/json"
         async with get_session_for(target).post(
             target.url, data=body.encode(), headers=headers, allow_redirects=False
         ) as response:
@@ -79,16 +78,3 @@ class MergeServiceAdapter:
         except ValueError as error:
             raise LLMError("garbled", "The merge service's answer is no JSON.") from error
         return text
-
-
-def build_signature_headers(body: str, secret: Secret, *, id: str, at: int) -> dict[str, str]:
-    """Return the headers of Standard Webhooks for a message signed at the Unix time `at`."""
-    try:
-        key = base64.b64decode(secret.reveal().removeprefix(SECRET_PREFIX), validate=True)
-    except binascii.Error as error:
-        raise LLMError(
-            "bad_request", "MERGE_SERVICE_SECRET is not base64, with or without whsec_ before it."
-        ) from error
-    mac = hmac.new(key, f"{id}.{at}.{body}".encode(), hashlib.sha256)
-    signature = base64.b64encode(mac.digest()).decode()
-    return {"webhook-id": id, "webhook-timestamp": str(at), "webhook-signature": f"v1,{signature}"}

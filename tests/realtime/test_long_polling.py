@@ -72,7 +72,7 @@ async def test_waiting_requests_are_answered_by_a_change_and_occupy_no_thread(te
             assert (await client.get("me")).status_code == 200
         assert not any(task.done() for task in tasks)
         message = await run_in_db_thread(post, team.chat, team.bob, "hello")
-        answers = await asyncio.gather(*tasks)
+        answers = await asyncio.wait_for(asyncio.gather(*tasks), 20)  # before the end of the wait
     assert [answer.status_code for answer in answers] == [200] * 5
     for answer in answers:
         assert answer.json()["snapshot"] is False
@@ -98,7 +98,7 @@ async def test_whoever_may_not_see_the_chat_does_not_wait(team, process, tokens)
         assert (await client.get(await build_path(team.chat))).status_code == 404
     async with start_waiting(process, tokens["bob"], team.chat) as tasks:
         await run_in_db_thread(chats.remove_participant, team.alice, team.chat.pk, team.bob.pk)
-        assert (await tasks[0]).status_code == 404
+        assert (await asyncio.wait_for(tasks[0], 20)).status_code == 404
 
 
 async def test_a_request_waits_no_longer_when_its_client_has_gone(team, process, tokens):

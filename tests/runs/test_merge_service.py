@@ -14,9 +14,8 @@ from uuid import uuid4
 import pytest
 
 from common.egress import close_sessions
-from common.secrets import Secret
 from llm.adapters import service as service_adapter
-from llm.adapters.service import build_service_request, build_signature_headers
+from llm.adapters.service import build_service_request
 from llm.client import get_model
 from llm.endpoints import get_merge_service
 from llm.messages import Answer, ModelRequest, Turn
@@ -90,16 +89,6 @@ async def ask(body: str = build_service_request(uuid4(), "merge", {"production":
         await close_sessions()
     assert isinstance(parts[-1], Answer)
     return parts[-1]
-
-
-def test_the_signature_follows_standard_webhooks() -> None:
-    # The example of the specification.
-    body, secret = '{"event_type":"ping","data":{"success":true}}', Secret("whsec_plJ3nmyCDGBKInavdOK15jsl")
-    assert build_signature_headers(body, secret, id="msg_loFOjxBNrRLzqYUf", at=1731705121) == {
-        "webhook-id": "msg_loFOjxBNrRLzqYUf",
-        "webhook-timestamp": "1731705121",
-        "webhook-signature": "v1,rAvfW3dJ/X/qxhsaXPOyyCGmRKsaKWcsNccKXlIktD0=",
-    }
 
 
 async def test_the_service_gets_a_signed_request_and_answers_json(service: MergeService) -> None:

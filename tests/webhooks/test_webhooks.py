@@ -6,7 +6,7 @@ import hashlib
 import hmac
 import json
 import time
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 from django.db.models import Sum
@@ -18,7 +18,6 @@ from common.clock import now
 from common.egress import HostRefused, close_sessions
 from common.errors import Code, Forbidden, LimitReached, NotFound
 from common.ids import get_lowest_id_at
-from common.secrets import Secret
 from notifications.models import Notification
 from runs.models import Run
 from tests.api.client import Api
@@ -28,7 +27,7 @@ from webhooks import services as webhooks
 from webhooks import tasks
 from webhooks.models import AgentWake, Delivery, Webhook
 from webhooks.services import deliveries
-from webhooks.services.deliveries import WAITS, build_signature
+from webhooks.services.deliveries import WAITS
 from webhooks.services.webhooks import MAX_WEBHOOKS
 from worker import engine as engines
 
@@ -133,14 +132,6 @@ def test_a_wake_is_posted_with_a_signature_and_stored(team, robin, receiver):
     assert (delivery.state, delivery.tries, delivery.status) == ("delivered", 1, 200)
     assert deliver_due() == 0
     assert b"secret" not in Webhook.objects.get(pk=webhook.pk).encrypted_secret.encode()
-
-
-def test_the_signature_is_that_of_standard_webhooks():
-    """The example of the specification's reference library."""
-    at = datetime.fromtimestamp(1614265330, UTC)
-    secret = Secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
-    found = build_signature(secret, "msg_p5jXN8AQM9LWM0D4loKWxJek", at, b'{"test": 2432232314}')
-    assert found["webhook-signature"] == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
 
 
 def test_a_failed_delivery_is_tried_five_times_with_growing_waits(team, receiver):

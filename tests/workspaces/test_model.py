@@ -1,8 +1,12 @@
 """The model of a workspace: its key is encrypted for the workspace, write-only, and never sent to another server."""
 
+from typing import Any
+
 import pytest
 from cryptography.fernet import Fernet
 
+from actors import services as actors
+from actors.models import Actor
 from agents.models import AgentSpec
 from agents.services import stored_specs
 from agents.specs.content import SpecContent
@@ -11,6 +15,7 @@ from common.secrets import DecryptionFailed, Secret, decrypt_for, encrypt_for, r
 from events.models import AuditRecord
 from events.rows import SpecOrigin
 from llm.endpoints import get_endpoint
+from tests.api.client import Api
 from tests.factories.workspaces import CredentialFactory
 from workspaces import services as workspaces
 from workspaces.models import Credential
@@ -179,3 +184,21 @@ def test_a_host_with_confusable_letters_is_refused_as_model_server(team, host):
     assert not Credential.objects.exists()
     row = set_model(team, provider="openai_compatible", api_base="https://xn--bcher-kva.example/v1")
     assert row.api_base == "https://xn--bcher-kva.example/v1"
+
+
+def test_only_operators_read_which_private_hosts_are_allowed_when_one_is_refused(team, settings):
+    settings.ALLOW_PRIVATE_HOSTS = frozenset({"gpu.lan:11434", "127.0.0.1:9999"})
+    alice = Api()
+    alice.bearer = actors.create_token(team.alice, name="A program", days=1)[1]
+    path = f"workspaces/{team.workspace.id}/model"
+    body: dict[str, Any] = {"provider": "openai_compatible", "default_model": "m", "revision": 0}
+    body["api_base"] = "http://127.0.0.1:8888/v1"
+    hint = "The operator can allow it: ATELIER_ALLOW_PRIVATE_HOSTS=127.0.0.1:8888"
+    assert alice.refused(400, "host_refused", "PUT", path, body)["hints"] == [hint]
+    Actor.objects.filter(pk=team.alice.pk).update(is_staff=True)
+    allowed = "Allowed now: 127.0.0.1:9999, gpu.lan:11434."
+    assert alice.refused(400, "host_refused", "PUT", path, body)["hints"] == [hint, allowed]
+    # A URL that no operator could allow.
+    refused = alice.refused(400, "host_refused", "PUT", path, body | {"api_base": "http://me@gpu.lan:8888/v1"})
+    assert allowed not in refused["hints"]
+    assert not Credential.objects.exists()

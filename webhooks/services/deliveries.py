@@ -1,14 +1,11 @@
 """Posting deliveries to webhooks: signed by Standard Webhooks, tried again with growing waits, and given up after the last try."""
 
 import asyncio
-import base64
-import hashlib
-import hmac
 import logging
 import time
 from collections import Counter
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import NamedTuple
 from urllib.parse import urlsplit
 from uuid import UUID
@@ -29,6 +26,7 @@ from common.ids import get_lowest_id_at
 from common.processes import exit_on_memory_error
 from common.secrets import DecryptionFailed, Secret
 from common.sql_constant import SqlConstant
+from common.standard_webhooks import build_signature_headers
 from common.tenants import set_current_tenant
 from common.writing import delete_in_batches
 from events import audit
@@ -37,7 +35,6 @@ from webhooks.hooks import webhook_disabled
 from webhooks.models import AgentWake, Delivery, Webhook
 from webhooks.permissions import get_webhook_for
 from webhooks.services.listeners import build_body
-from webhooks.services.webhooks import SECRET_PREFIX
 
 logger = logging.getLogger(__name__)
 
@@ -165,20 +162,12 @@ async def _post(delivery: Delivery, secret: Secret) -> int:
     """Post the body with its signature, and return the status. Raises `HostRefused`, `TimeoutError`, `aiohttp.ClientError`."""
     target = check_url(delivery.webhook.url, list_hosts_without_path())
     body = delivery.body.encode()
-    headers = {"Content-Type": "application/json"} | build_signature(secret, str(delivery.id), now(), body)
+    signature = build_signature_headers(secret, id=str(delivery.id), at=int(time.time()), body=body)
+    headers = {"Content-Type": "application/json"} | signature
     async with asyncio.timeout(TIMEOUT_SECONDS):
         session = get_session_for(target)
         async with session.post(target.url, data=body, headers=headers, allow_redirects=False) as response:
             return response.status
-
-
-def build_signature(secret: Secret, id: str, at: datetime, body: bytes) -> dict[str, str]:
-    """Return the headers that Standard Webhooks signs a body with."""
-    timestamp = str(int(at.timestamp()))
-    key = base64.b64decode(secret.reveal().removeprefix(SECRET_PREFIX))
-    digest = hmac.new(key, f"{id}.{timestamp}.".encode() + body, hashlib.sha256).digest()
-    signature = f"v1,{base64.b64encode(digest).decode()}"
-    return {"webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signature}
 
 
 @transaction.atomic

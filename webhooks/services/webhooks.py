@@ -1,7 +1,5 @@
 """Creating, changing and deleting webhooks."""
 
-import base64
-import secrets
 from uuid import UUID
 
 from django.db import transaction
@@ -11,13 +9,13 @@ from agents.permissions import AgentVerb, get_agent_for
 from common.egress import HostRefused, check_url, list_hosts_without_path
 from common.errors import QuotaReached
 from common.secrets import Secret
+from common.standard_webhooks import create_signing_secret
 from events import audit
 from webhooks.models import Delivery, Webhook
 from webhooks.permissions import get_webhook_for
 
 MAX_WEBHOOKS = 5
 """The maximum of webhooks of one agent."""
-SECRET_PREFIX = "whsec_"
 
 
 def check_webhook_url(url: str) -> None:
@@ -38,7 +36,7 @@ def create_webhook(actor: Actor, agent_id: UUID, *, url: str) -> tuple[Webhook, 
     if Webhook.objects.filter(agent=agent).count() >= MAX_WEBHOOKS:
         raise QuotaReached(f"An agent has at most {MAX_WEBHOOKS} webhooks.", hints=["Delete one first."])
     webhook = Webhook(agent=agent, url=url, created_by=actor)
-    secret = _make_secret()
+    secret = create_signing_secret()
     webhook.set_secret(secret)
     webhook.save(force_insert=True)
     _record(actor, "webhook.created", webhook)
@@ -59,7 +57,7 @@ def set_enabled(actor: Actor, agent_id: UUID, webhook_id: UUID, *, is_enabled: b
 def rotate_secret(actor: Actor, agent_id: UUID, webhook_id: UUID) -> tuple[Webhook, Secret]:
     """Replace the secret of a webhook, and return the new one. The old one signs nothing more. Raises `NotFound`, `Forbidden`."""
     webhook = get_webhook_for(actor, agent_id, webhook_id, lock=True)
-    secret = _make_secret()
+    secret = create_signing_secret()
     webhook.set_secret(secret)
     webhook.save(update_fields=["encrypted_secret"])
     _record(actor, "webhook.secret_rotated", webhook)
@@ -73,10 +71,6 @@ def delete_webhook(actor: Actor, agent_id: UUID, webhook_id: UUID) -> None:
     _record(actor, "webhook.deleted", webhook)
     Delivery.objects.filter(webhook=webhook).delete()
     webhook.delete()
-
-
-def _make_secret() -> Secret:
-    return Secret(SECRET_PREFIX + base64.b64encode(secrets.token_bytes(32)).decode())
 
 
 def _record(actor: Actor, action: str, webhook: Webhook) -> None:
