@@ -1,10 +1,12 @@
 """Changes of a chat without a socket, and the schema of the API and the frames."""
 
 from functools import cache
+from hashlib import sha256
 from uuid import UUID
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import condition, require_safe
 from drf_spectacular.utils import extend_schema
 from pydantic import Field
 from rest_framework.views import APIView
@@ -18,9 +20,8 @@ from realtime.schema import build_schema
 
 
 class ChangesQuery(Body):
-    """`since` is the version that the client has; without it, the answer is a snapshot."""
-
     since: int | None = Field(default=None, ge=0, le=END)
+    """The version that the client has. Without it, the answer is a snapshot."""
 
 
 class ReadChanges(APIView):
@@ -28,17 +29,22 @@ class ReadChanges(APIView):
 
     @extend_schema(operation_id="read_changes", parameters=build_query_parameters(ChangesQuery), responses=Subscribed)
     def get(self, request: Request, chat_id: UUID) -> HttpResponse:
+        """Read what has changed in a chat since a version, as a socket receives it."""
         query = read_query(request, ChangesQuery)
         chat = get_chat_for(request.user, chat_id, ChatVerb.SEE)
         return build_response(catch_up(chat.id, query.since))
 
 
+@cache
+def _get_schema(server: str) -> tuple[bytes, str]:
+    """Return the OpenAPI document for the server at this address, and its ETag."""
+    text = build_schema(server=server).encode()
+    return text, f'"{sha256(text).hexdigest()[:32]}"'
+
+
 @require_safe
+@condition(etag_func=lambda request: _get_schema(settings.PUBLIC_URL)[1])
 def schema(request: HttpRequest) -> HttpResponse:
     """Return the OpenAPI document, with the frames of the socket among its components. It is public."""
-    return HttpResponse(_get_schema(), content_type="application/vnd.oai.openapi+json")
-
-
-@cache
-def _get_schema() -> str:
-    return build_schema()
+    text, _ = _get_schema(settings.PUBLIC_URL)
+    return HttpResponse(text, content_type="application/vnd.oai.openapi+json")
