@@ -35,9 +35,9 @@ def build_request_data() -> dict[str, str]:
 
 
 class AddRequestId(logging.Filter):
-    """Adds the id of the request to log lines, as `request`: empty, or the id in brackets with a space after it."""
+    """Adds the id of the request to log lines, as `request_prefix`: empty, or the id in brackets with a space after it."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         id = get_request_id()
-        record.request = f"[{id}] " if id else ""
+        record.request_prefix = f"[{id}] " if id else ""
         return True

@@ -472,7 +472,7 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "filters": {"secrets": {"()": "common.logs.ScrubSecrets"}, "request": {"()": "common.request_ids.AddRequestId"}},
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(request)s%(message)s"}},
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(request_prefix)s%(message)s"}},
     "handlers": {
         "console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["secrets", "request"]},
     },

@@ -16,7 +16,7 @@ class DecideBody(Body):
     arguments: Annotated[str, Field(max_length=MAX_ARGUMENT_CHARACTERS)] | None = None
     """JSON text that replaces the arguments of an approved call."""
     note: str = Field(default="", max_length=MAX_NOTE)
-    """Words for the agent."""
+    """A text for the agent."""
     choice: Annotated[int, Field(ge=0, lt=MAX_CHOICES)] | None = None
     """The index of the choice that answers a question."""
     answer: str = Field(default="", max_length=MAX_ANSWER)

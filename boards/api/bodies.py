@@ -57,7 +57,7 @@ class NewBoardBody(Body):
     max_at_once: Annotated[int, Field(ge=1, le=MAX_TASKS)] = 3
     """How many tasks work at the same time."""
     limit_micro: Annotated[int, Field(ge=0, le=MAX_LIMIT_MICRO)] | None = None
-    """What the board may cost, in millionths of a dollar. At that it is paused."""
+    """What the board may cost, in millionths of a dollar. It is paused once that is used."""
     start: bool = True
     """Whether it starts at once."""
 
@@ -100,4 +100,4 @@ class DecideEqualBody(Body):
     decision: EqualCallsDecision
     """What is decided for all of these calls."""
     note: str = Field(default="", max_length=MAX_NOTE)
-    """Words for the agents."""
+    """A text for the agents."""

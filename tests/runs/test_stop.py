@@ -188,7 +188,7 @@ def test_stopping_a_run_that_has_answered_is_refused(environment):
     with pytest.raises(Conflict) as refusal:
         stop(environment, run)
     assert refusal.value.code == Code.RUN_ENDED
-    assert environment.runs()[0].state == "done"
+    assert environment.runs()[0].state == "completed"
 
 
 def test_a_suggester_stops_what_works_for_them_and_nothing_else(environment):

@@ -289,7 +289,7 @@ async def test_an_answer_and_its_log_lines_have_the_id_that_a_proxy_gave_the_req
     def log(environ: dict[str, Any], start: Any) -> Iterable[bytes]:
         record = logging.makeLogRecord({"msg": "Something happened"})
         AddRequestId().filter(record)
-        seen.append(vars(record)["request"])
+        seen.append(vars(record)["request_prefix"])
         return echo(environ, start)
 
     exchange = Exchange(headers=[(b"x-request-id", given.encode())])

@@ -4314,7 +4314,7 @@ export interface components {
              */
             decision: "approved" | "approved_for_run" | "refused" | "answered";
             /**
-             * @description Words for the agent.
+             * @description A text for the agent.
              * @default
              */
             note?: string;
@@ -4326,7 +4326,7 @@ export interface components {
              */
             decision: "approved" | "refused";
             /**
-             * @description Words for the agents.
+             * @description A text for the agents.
              * @default
              */
             note?: string;
@@ -5851,7 +5851,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description What the board may cost, in millionths of a dollar. At that it is paused.
+             * @description What the board may cost, in millionths of a dollar. It is paused once that is used.
              * @default null
              */
             limit_micro?: number | null;
