@@ -182,7 +182,9 @@ def test_stopping_a_stopped_run_again_changes_nothing(environment):
     assert AuditRecord.objects.filter(action="run.stopped").count() == 1
 
 
+@pytest.mark.usefixtures("engine")
 def test_stopping_a_run_that_has_answered_is_refused(environment):
+    environment.model.script(text="Hello.")
     environment.post("hello")
     [run] = environment.wait_until_idle()
     with pytest.raises(Conflict) as refusal:
