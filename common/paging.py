@@ -17,10 +17,12 @@ from common.rest import Body, Request, build_list_response, build_query_paramete
 
 
 class PageQuery(Body):
-    """The query string of a list. `cursor` is `next` of the page before."""
+    """The query string of a list."""
 
     cursor: str | None = Field(default=None, max_length=400, pattern=r"^[A-Za-z0-9_-]*=*$")
+    """`next` of the page before, unchanged. Left out: the first page."""
     limit: int = Field(default=100, ge=1, le=200)
+    """The most rows of the page."""
 
 
 MAX_LARGE_ROWS = 20

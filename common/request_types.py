@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic_core import ErrorDetails, PydanticCustomError
 
 JSON = "json"
 """The context in which a body is read."""
@@ -31,6 +32,15 @@ Handle = Annotated[str, Field(pattern=r"^@?[A-Za-z0-9]([A-Za-z0-9_-]{0,38}[A-Za-
 Language = Literal["en", "zh-hant", "zh-hans"]
 
 
+def describe_problem(problem: ErrorDetails, whole: str = "body") -> str:
+    """Return the hint for one error of Pydantic: the place, such as `actor_ids.0`, or `whole`, and what is wrong there."""
+    context = problem.get("ctx", {})
+    place = problem["loc"] + ((context["index"],) if problem["type"] == "item" else ())
+    # Pydantic writes "Value error, " before the text of our own checks.
+    text = str(context["error"]) if problem["type"] == "value_error" else problem["msg"]
+    return f"{'.'.join(map(str, place)) or whole}: {text}"
+
+
 class StrictModel(BaseModel):
     """A model that refuses unknown fields, so that a misspelt field is not ignored."""
 
@@ -45,8 +55,15 @@ class StrictModel(BaseModel):
             return value
         kind = _get_kinds_to_check(cls).get(info.field_name)
         if kind is not None:
-            for one in value if isinstance(value, list) else [value]:
-                _CHECKS[info.context, kind](one)
+            check = _CHECKS[info.context, kind]
+            if not isinstance(value, list):
+                check(value)
+                return value
+            for index, one in enumerate(value):
+                try:
+                    check(one)
+                except ValueError as error:
+                    raise PydanticCustomError("item", "{text}", {"text": str(error), "index": index}) from None
         return value
 
 

@@ -16,7 +16,8 @@ from rest_framework.response import Response
 
 from common.egress import HostRefused, build_hint_for_operators
 from common.errors import AppError, Code, Invalid, LimitReached
-from common.request_types import INVALID_REQUEST, JSON, NO_NUL, QUERY, StrictModel
+from common.request_ids import build_request_data
+from common.request_types import INVALID_REQUEST, JSON, NO_NUL, QUERY, StrictModel, describe_problem
 from common.text import to_storable_json
 
 logger = logging.getLogger(__name__)
@@ -31,7 +32,9 @@ class Request(AnyRequest):
 
 
 class Body(StrictModel):
-    """Base class of bodies and query strings."""
+    """Base class of bodies and query strings. A docstring below a field is its description in the schema."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
 
 
 class ErrorFacts(BaseModel):
@@ -88,7 +91,7 @@ def read_query(request: Request, model: type[T]) -> T:
     try:
         return model.model_validate(request.query_params.dict(), context=QUERY)
     except ValidationError as error:
-        raise build_invalid_error(error) from error
+        raise build_invalid_error(error, whole="query") from error
 
 
 def build_query_parameters(model: type[BaseModel]) -> list[OpenApiParameter]:
@@ -97,7 +100,12 @@ def build_query_parameters(model: type[BaseModel]) -> list[OpenApiParameter]:
     required = schema.get("required", ())
     components = schema.get("$defs", {})
     return [
-        OpenApiParameter(name, _to_parameter_schema(field, components), required=name in required)
+        OpenApiParameter(
+            name,
+            _to_parameter_schema(field, components),
+            required=name in required,
+            description=field.get("description", ""),
+        )
         for name, field in schema["properties"].items()
     ]
 
@@ -109,16 +117,17 @@ def _to_parameter_schema(field: dict[str, Any], components: dict[str, Any]) -> d
     schema = field | kind
     if reference := schema.pop("$ref", None):
         schema |= components[reference.removeprefix("#/$defs/")]
-    schema = {key: value for key, value in schema.items() if key not in ("title", "anyOf") and value is not None}
+    left_out = ("title", "anyOf", "description")
+    schema = {key: value for key, value in schema.items() if key not in left_out and value is not None}
     if schema.get("type") == "string" and not schema.keys() & {"pattern", "format", "enum"}:
         schema["pattern"] = NO_NUL
     return schema
 
 
-def build_invalid_error(error: ValidationError) -> Invalid:
-    """Return the error with one hint for each field, without the input, which may contain a secret."""
-    hints = [f"{'.'.join(map(str, e['loc'])) or 'body'}: {e['msg']}" for e in error.errors(include_input=False)[:10]]
-    return Invalid(INVALID_REQUEST, hints=hints)
+def build_invalid_error(error: ValidationError, whole: str = "body") -> Invalid:
+    """Return the error with one hint for each field, without the input, which may contain a secret. `whole`: the word for all."""
+    problems = error.errors(include_input=False)[:10]
+    return Invalid(INVALID_REQUEST, hints=[describe_problem(problem, whole) for problem in problems])
 
 
 _ANY_PAGE = Page[Any]  # a constant, because Pydantic builds the class at each use
@@ -147,6 +156,7 @@ def handle_error(error: Exception, context: dict[str, Any]) -> Response:
         app_error = _build_app_error(500, "Something went wrong on our side. Nothing was changed.", Code.INTERNAL)
     if isinstance(error, HostRefused) and error.can_be_allowed and getattr(context["request"].user, "is_staff", False):
         error.hints = [*error.hints, build_hint_for_operators()]
+        app_error.data = build_request_data()
     response = Response(app_error.body(), status=app_error.status)
     if isinstance(error, exceptions.APIException):
         if header := getattr(error, "auth_header", None):

@@ -6,6 +6,7 @@ from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
 from common.errors import AppError, Code, Forbidden, Invalid, NotFound, Unavailable
+from common.request_ids import build_request_data
 
 
 class Internal(AppError):
@@ -42,7 +43,8 @@ def internal_error(request: HttpRequest) -> HttpResponse:
         )
         response["Retry-After"] = "2"
         return response
-    return _build_response(request, Internal("Something went wrong on our side.", hints=["Try again."]))
+    internal = Internal("Something went wrong on our side.", hints=["Try again."], data=build_request_data())
+    return _build_response(request, internal)
 
 
 def _build_response(request: HttpRequest, error: AppError) -> HttpResponse:

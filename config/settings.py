@@ -471,9 +471,11 @@ WHITENOISE_IMMUTABLE_FILE_TEST = r"^/static/assets/"
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "filters": {"secrets": {"()": "common.logs.ScrubSecrets"}},
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["secrets"]}},
+    "filters": {"secrets": {"()": "common.logs.ScrubSecrets"}, "request": {"()": "common.request_ids.AddRequestId"}},
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(request_prefix)s%(message)s"}},
+    "handlers": {
+        "console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["secrets", "request"]},
+    },
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="INFO")},
     "loggers": {
         "httpx": {"level": "WARNING"},

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import time
 from functools import partial
-from typing import Any, assert_never
+from typing import Any, assert_never, get_args
 
 from channels.exceptions import StopConsumer
 from channels.generic.websocket import AsyncWebsocketConsumer
@@ -17,8 +17,9 @@ from chats import services as chats
 from chats.permissions import ChatVerb, get_chat_for
 from common.errors import AppError, Code, Forbidden, Invalid, LimitReached, NotFound, TooLarge
 from common.logs import ThrottledWarning
+from common.request_types import describe_problem
 from common.token_bucket import TokenBucket
-from events.frames import ErrorFrame, MarkRead, Subscribe, Typing, TypingIn, Unsubscribe, client_frame
+from events.frames import ClientFrame, ErrorFrame, MarkRead, Subscribe, Typing, TypingIn, Unsubscribe, client_frame
 from events.publish import publish_now
 from realtime.db_executor import run_in_db_thread
 from realtime.handshake import read_handshake
@@ -28,6 +29,9 @@ from realtime.socket import SIGNED_OUT, TOO_LARGE, TOO_MUCH, TRY_LATER, Socket
 from realtime.topics import Topic
 from server import limits
 from server.connections import abort
+
+FRAME_TYPES = [get_args(frame.model_fields["type"].annotation)[0] for frame in get_args(get_args(ClientFrame)[0])]
+"""The types of the frames that clients send."""
 
 logger = logging.getLogger(__name__)
 not_opened = ThrottledWarning(logger, "A socket could not be opened")
@@ -159,8 +163,8 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
             frame = client_frame.validate_json(text or "")
             topic = frame.topic
             await self.handle_command(socket, frame)
-        except ValidationError:
-            send_error(socket, Invalid("This is not a frame that we know."), topic)
+        except ValidationError as error:
+            send_error(socket, build_frame_error(error), topic)
         except AppError as error:
             send_error(socket, error, topic)
         except Exception:
@@ -232,6 +236,17 @@ class SocketConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels 
             return
         self.typing_published_at[topic] = now
         await run_in_db_thread(publish_typing, socket.actor, topic)
+
+
+def build_frame_error(error: ValidationError) -> Invalid:
+    """Return the error for a frame of a client that is not JSON, of an unknown type, or wrong in a field."""
+    problem = error.errors(include_url=False, include_input=False)[0]
+    match problem["type"]:
+        case "json_invalid":
+            return Invalid("The frame is not JSON.")
+        case "union_tag_invalid" | "union_tag_not_found":
+            return Invalid(f"The frame has no known `type`. There are: {', '.join(FRAME_TYPES)}.")
+    return Invalid(f"The frame does not match the schema: {describe_problem(problem, 'frame')}"[:300])
 
 
 def send_error(socket: Socket, error: AppError, topic: str | None) -> None:

@@ -13,6 +13,7 @@ from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.plumbing import ResolvedComponent
 from pydantic import TypeAdapter
 
+from actors import account_schema
 from agents.specs.content import SpecContent, ToolSettings
 from chats import mentions
 from common.errors import Code
@@ -111,18 +112,29 @@ def _register_definitions(schema: dict[str, Any], auto_schema: Any, *, suffix: s
 
 
 def complete_document(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """Add `EXTRA_COMPONENTS` and error responses to the document, mark required bodies, and simplify it. drf-spectacular calls this
-    hook."""
+    """Add `EXTRA_COMPONENTS`, error responses and summaries to the document, mark required bodies, and simplify it.
+    drf-spectacular calls this hook."""
     schemas = result["components"]["schemas"]
     for name, adapter in (EXTRA_COMPONENTS | {ANY_ROW: build_any_row_adapter()}).items():
         schema = adapter.json_schema(mode="serialization", ref_template=REFERENCE)
         schemas |= schema.pop("$defs", {})
         schemas[name] = schema
     add_errors(result)
+    _add_summaries(result)
     _require_bodies(result)
     document: dict[str, Any] = _simplify(result)
     document["info"]["title"] = "Atelier"
     return document
+
+
+def _add_summaries(document: dict[str, Any]) -> None:
+    """Make the first sentence of each description, which is the docstring of a view's method, the summary of the operation."""
+    for methods in document["paths"].values():
+        for operation in methods.values():
+            summary, *rest = re.split(r"(?<=\.)\s+", operation.pop("description", ""), maxsplit=1)
+            operation["summary"] = summary.removesuffix(".")
+            if rest:
+                operation["description"] = rest[0]
 
 
 def _require_bodies(document: dict[str, Any]) -> None:
@@ -192,9 +204,20 @@ def _simplify(node: Any) -> Any:
     return schema
 
 
-def build_schema() -> str:
-    """Return the OpenAPI document as JSON, the same on every machine."""
+def _add_account_operations(document: dict[str, Any]) -> None:
+    """Add allauth's sign-up, sign-in and session, which are no views of the REST framework."""
+    document["paths"] |= account_schema.build_account_operations(REFERENCE)
+    for model in account_schema.MODELS:
+        schema = model.model_json_schema(ref_template=REFERENCE)
+        document["components"]["schemas"] |= _simplify(schema.pop("$defs", {}) | {model.__name__: schema})
+
+
+def build_schema(server: str = "") -> str:
+    """Return the OpenAPI document as JSON, the same on every machine. `server`: the address of the server that it is for."""
     schema = SchemaGenerator().get_schema(request=None, public=True)
+    if server:
+        schema["servers"] = [{"url": server}]
+    _add_account_operations(schema)
     return json.dumps(schema, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 

@@ -17,6 +17,7 @@ from typing import IO, Any
 from asgiref.typing import ASGIReceiveCallable, ASGISendCallable, HTTPScope
 
 from common.errors import AppError, LimitReached, TooLarge, Unavailable
+from common.request_ids import HEADER, choose_request_id, set_request_id
 from server import limits
 from server.fair_queue import CpuBudget, HTTPCaller, RequestQueue
 from server.uploads import BodyTooSlow, ClientGone, Uploads, declares_more_than
@@ -78,6 +79,16 @@ class Bridge:
         self._delayed_refusals = 0
 
     async def __call__(self, scope: HTTPScope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
+        request_id = choose_request_id(scope["headers"])
+
+        async def send_with_id(event: Any) -> None:
+            if event["type"] == "http.response.start":
+                event["headers"].append((HEADER, request_id.encode()))
+            await send(event)
+
+        await self._answer(scope, receive, send_with_id, request_id)
+
+    async def _answer(self, scope: HTTPScope, receive: ASGIReceiveCallable, send: Any, request_id: str) -> None:
         try:
             caller = self._identify(scope)
         except AppError as error:
@@ -87,10 +98,10 @@ class Bridge:
         try:
             if self._uploads is not None and (max_bytes := self._uploads.find_max_bytes(scope)) is not None:
                 async with self._uploads.receive(caller, scope, receive, max_bytes=max_bytes) as body:
-                    events = await self._respond(caller, build_environ(scope, body), send)
+                    events = await self._respond(caller, build_environ(scope, body), send, request_id)
             else:
                 body = io.BytesIO(await self._read_body(caller, scope, receive))
-                events = await self._respond(caller, build_environ(scope, body), send)
+                events = await self._respond(caller, build_environ(scope, body), send, request_id)
         except (TooLarge, BodyTooSlow, Unavailable, LimitReached) as error:
             events = build_refusal(error)
         except ClientGone:
@@ -152,7 +163,7 @@ class Bridge:
     def _build_too_large_error(self) -> TooLarge:
         return TooLarge(f"A request may have {self._max_body:,} bytes at most.")
 
-    async def _respond(self, caller: HTTPCaller, environ: Environ, send: ASGISendCallable) -> list[Any]:
+    async def _respond(self, caller: HTTPCaller, environ: Environ, send: Any, request_id: str) -> list[Any]:
         """Call the application when it is the caller's turn. Return the events that remain to be sent."""
         if self._active_requests >= self._max_active:
             raise _build_overload_error()
@@ -168,17 +179,23 @@ class Bridge:
         try:
             async with self._queue.wait_for_turn(caller):
                 seconds, events = await loop.run_in_executor(
-                    self._threads, self._time_wsgi_call, environ, send_from_thread
+                    self._threads, self._time_wsgi_call, environ, send_from_thread, request_id
                 )
                 self._queue.charge(caller, seconds)
                 return events
         finally:
             self._active_requests -= 1
 
-    def _time_wsgi_call(self, environ: Environ, send: Callable[[Any], None]) -> tuple[float, list[Any]]:
+    def _time_wsgi_call(
+        self, environ: Environ, send: Callable[[Any], None], request_id: str
+    ) -> tuple[float, list[Any]]:
         """Return the seconds of CPU of `_call_wsgi` and its result. Runs in a thread."""
         began = time.thread_time()
-        events = self._call_wsgi(environ, send)
+        set_request_id(request_id)
+        try:
+            events = self._call_wsgi(environ, send)
+        finally:
+            set_request_id("")
         return time.thread_time() - began, events
 
     def _call_wsgi(self, environ: Environ, send: Callable[[Any], None]) -> list[Any]:

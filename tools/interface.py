@@ -11,6 +11,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from common.ids import new_id
+from common.request_types import describe_problem
 from common.text import to_storable, unwrap_json_object
 from events.payloads import CallTarget, Question, ToolData
 from events.rows import Policy, TextsOfOthers, ToolEffect
@@ -271,7 +272,7 @@ class Tool:
         except ValidationError as error:
             found = error.errors(include_url=False)
             # Each problem once: the items of a list may have the same one.
-            problems = dict.fromkeys(f"{'.'.join(map(str, e['loc'])) or 'arguments'}: {e['msg']}" for e in found)
+            problems = dict.fromkeys(describe_problem(problem, "arguments") for problem in found)
             raise InvalidArguments(list(problems)[:MAX_PROBLEMS]) from error
 
     def build_config_schema(self) -> dict[str, Any]:

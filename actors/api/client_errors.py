@@ -37,6 +37,7 @@ class ClientErrors(APIView):
 
     @extend_schema(operation_id="report_client_error", request=ClientErrorBody, responses={204: None})
     def post(self, request: Request) -> HttpResponse:
+        """Report an error of the web app to the operators."""
         body = read(request, ClientErrorBody)
         frames = " ".join(body.frames) or "nowhere known"
         logger.warning("Web app: %s (%s) on %s at %s", body.name, body.kind, body.screen or "/", frames)

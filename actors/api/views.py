@@ -58,19 +58,21 @@ class ConfirmedRow(Row):
 
 
 class TokenBody(Body):
-    """`password` is the person's present one. The token expires after `days`; null: never. The scope `read` can only read."""
-
     name: Name
+    """The name by which the person recognises the token."""
     password: str = Field(max_length=500)
+    """The person's present password."""
     scope: TokenScope = TokenScope.FULL
+    """`read` can only read."""
     days: Literal[7, 30, 90, 365] | None = 90
+    """The days after which it expires; null: never."""
 
 
 class NewTokenRow(Row):
-    """A new token. `text` is the secret for the `Authorization` header; it is not returned again."""
+    """A new token. `secret` is for the `Authorization` header; it is not returned again."""
 
     token: ApiTokenRow
-    text: str
+    secret: str
 
 
 class Email(APIView):
@@ -83,6 +85,7 @@ class Email(APIView):
 
     @extend_schema(operation_id="start_email_change", request=EmailBody, responses={202: EmailChangeRow})
     def post(self, request: Request) -> HttpResponse:
+        """Start to change the reader's email address by a mailed link."""
         body = read(request, EmailBody)
         change = actors.start_email_change(
             request.user,
@@ -95,6 +98,7 @@ class Email(APIView):
 
     @extend_schema(operation_id="cancel_email_change", responses={204: None})
     def delete(self, request: Request) -> HttpResponse:
+        """Cancel the change of the reader's email address."""
         actors.cancel_email_change(request.user)
         return build_empty_response()
 
@@ -106,6 +110,7 @@ class EmailConfirmations(APIView):
 
     @extend_schema(operation_id="confirm_email", request=ConfirmationBody, responses=ConfirmedRow)
     def post(self, request: Request) -> HttpResponse:
+        """Confirm an email address by the mailed key. It needs no sign-in."""
         body = read(request, ConfirmationBody)
         person = actors.confirm_email(key=body.key, request=request._request)
         return build_response(ConfirmedRow(email=person.email or ""))
@@ -116,6 +121,7 @@ class SignUpMode(APIView):
 
     @extend_schema(operation_id="read_sign_up", responses=SignUpRow)
     def get(self, request: Request) -> HttpResponse:
+        """Read who may sign up here."""
         confirms = settings.ACCOUNT_EMAIL_VERIFICATION == "mandatory"
         return build_response(SignUpRow(mode=settings.SIGN_UP, confirms_email=confirms))
 
@@ -133,14 +139,16 @@ class ApiTokens(APIView):
 
     @extend_schema(operation_id="list_tokens", parameters=PAGE_PARAMETERS, responses=Page[ApiTokenRow])
     def get(self, request: Request) -> HttpResponse:
+        """List the reader's API tokens."""
         return answer_page(request, ApiToken.unrevoked.filter(actor=request.user), by="-created_at")
 
     @extend_schema(operation_id="create_token", request=TokenBody, responses={201: NewTokenRow})
     def post(self, request: Request) -> HttpResponse:
+        """Create an API token of the reader. Only this answer has its secret."""
         body = read(request, TokenBody)
         actors.check_password(request.user, body.password)
-        token, text = actors.create_token(request.user, name=body.name, days=body.days, scope=body.scope)
-        return build_response(NewTokenRow(token=token.to_row(), text=text), 201)
+        token, secret = actors.create_token(request.user, name=body.name, days=body.days, scope=body.scope)
+        return build_response(NewTokenRow(token=token.to_row(), secret=secret), 201)
 
 
 class OneToken(APIView):
@@ -148,6 +156,7 @@ class OneToken(APIView):
 
     @extend_schema(operation_id="revoke_token", responses={204: None})
     def delete(self, request: Request, token_id: UUID) -> HttpResponse:
+        """Revoke an API token of the reader."""
         actors.revoke_token(request.user, token_id)
         return build_empty_response()
 
@@ -159,6 +168,7 @@ class Sessions(APIView):
 
     @extend_schema(operation_id="end_sessions", responses={204: None})
     def delete(self, request: Request) -> HttpResponse:
+        """End the reader's sessions, except that of this request."""
         session = request.auth if isinstance(request.auth, SessionBase) else request._request.session
         actors.end_sessions(request.user, keep=session)
         return build_empty_response()
@@ -171,6 +181,7 @@ class OwnViewings(APIView):
 
     @extend_schema(operation_id="list_viewings", parameters=PAGE_PARAMETERS, responses=Page[ViewingRow])
     def get(self, request: Request) -> HttpResponse:
+        """List when operators have viewed as the reader."""
         viewings = Viewing.objects.filter(person=request.user).select_related("operator")
         return answer_page(request, viewings, by="-started_at")
 
@@ -183,6 +194,7 @@ class CurrentViewing(APIView):
 
     @extend_schema(operation_id="end_viewing", responses={204: None})
     def delete(self, request: Request) -> HttpResponse:
+        """End the viewing in the session of this request."""
         if not isinstance(request.auth, Viewing):
             raise NotFound("You view as nobody else.")
         actors.end_viewing(request.auth.operator, request.auth.pk)

@@ -26,12 +26,14 @@ class FileQuery(Body):
 
 
 class ImportBody(Body):
-    """`text` is the content of a YAML or JSON file. With `is_trial`, nothing is created: the answer shows what would be."""
-
     text: str = Field(json_schema_extra={"maxLength": MAX_FILE})
+    """The content of a YAML or JSON file."""
     name: Name | None = None
+    """The name of the agent instead of that in the file."""
     handle: Handle | None = None
+    """The handle of the agent instead of that in the file."""
     is_trial: bool = False
+    """Create nothing; the answer shows what would be."""
 
 
 class MissingRow(Row):
@@ -61,6 +63,7 @@ class ExportAgent(APIView):
         responses={(200, "application/yaml"): OpenApiTypes.OBJECT, (200, "application/json"): OpenApiTypes.OBJECT},
     )
     def get(self, request: Request, agent_id: UUID) -> HttpResponse:
+        """Download a version of an agent as a file."""
         query = read_query(request, FileQuery)
         file = services.export_agent(request.user, agent_id, format=query.format, version=query.version)
         return HttpResponse(
@@ -73,6 +76,7 @@ class ExportAgent(APIView):
 class ImportAgent(APIView):
     @extend_schema(operation_id="import_agent", request=ImportBody, responses={200: ImportRow, 201: ImportRow})
     def post(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        """Create an agent from a file, or check the file."""
         body = read(request, ImportBody)
         result = services.import_agent(request.user, workspace_id, **dict(body))
         created = result.created
@@ -90,4 +94,5 @@ class ImportAgent(APIView):
 class FileSchema(APIView):
     @extend_schema(operation_id="read_agent_file_schema", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> HttpResponse:
+        """Read the JSON schema of agent files."""
         return JsonResponse(AgentFile.model_json_schema())

@@ -15,16 +15,24 @@ from events.rows import AgentRow, Avatar, NewAvatar, Row
 
 
 class NewAgentBody(Body):
-    """Fields that are left out come from `template`. With `open_chat`, the agent greets the reader in a new chat."""
+    """Fields that are left out come from `template`."""
 
     name: Name
+    """The name that people see."""
     description: str = Field(default="", max_length=2000)
+    """What the agent is for. Other agents read it, too."""
     handle: Handle | None = None
+    """What people type after `@`. Left out: made from the name."""
     template: str = Field(default="blank", json_schema_extra={"enum": list(AGENT_TEMPLATES)})
+    """The key of a template (`GET agent-templates`)."""
     prompt: str | None = Field(default=None, max_length=MAX_PROMPT)
+    """The system prompt of the first version."""
     tools: Annotated[list[ToolName], Field(max_length=64, json_schema_extra={"uniqueItems": True})] | None = None
+    """The names of the tools that it may use (`GET workspaces/{id}/tools`)."""
     avatar: NewAvatar | None = None
+    """A letter or an emoji with a colour. Left out: chosen."""
     open_chat: bool = False
+    """Whether the agent greets the reader in a new chat, `chat_id` of the answer."""
 
 
 class NewAgentRow(AgentRow):
@@ -34,19 +42,27 @@ class NewAgentRow(AgentRow):
 
 
 class AgentBody(Body):
+    """The fields to change; null: as before."""
+
     name: Name | None = None
+    """The name that people see."""
     description: str | None = Field(default=None, max_length=2000)
+    """What the agent is for. Other agents read it, too."""
     avatar: NewAvatar | None = None
+    """A letter or an emoji with a colour."""
     handle: Handle | None = None
+    """What people type after `@`."""
     accepts_tasks: bool | None = None
+    """Whether the other agents of its workspace may give it tasks."""
     role: str | None = Field(default=None, max_length=80)
+    """What it does in the team."""
     revision: Revision
+    """The revision of the agent that was read."""
 
 
 class ParentBody(Body):
-    """`parent_id`: the agent that it reports to from now on; null: none."""
-
     parent_id: UUID | None
+    """The agent that it reports to from now on; null: none."""
 
 
 REVISION_WITHOUT_CONTENT: JsonDict = {
@@ -57,47 +73,51 @@ REVISION_WITHOUT_CONTENT: JsonDict = {
 
 
 class DraftBody(Body):
-    """Without `revision`, acquire the lock, and start a draft if there is none. With `revision`, write `content` on top of it."""
+    """Without `revision`, acquire the lock, and start a draft if there is none. With `revision`, write `content`."""
 
     model_config = ConfigDict(json_schema_extra={"not": REVISION_WITHOUT_CONTENT})
 
     content: SpecContent | None = None
+    """The whole spec as it is now, not a part of it. When the lock is acquired, null."""
     revision: Revision | None = None
+    """The revision of the draft on which `content` is based."""
     caret: int | None = Field(default=None, ge=0, le=MAX_NUMBER)
+    """Where the writer's cursor is in the prompt, which others see."""
 
 
 class RevisionBody(Body):
     revision: Revision
+    """The revision of the draft that was read."""
 
 
 class HandOverBody(RevisionBody):
-    """`to` is a person who has requested the draft."""
-
     to: UUID
+    """A person who has requested the draft."""
 
 
 class LockWaiterBody(Body):
-    """`wants_notice`: notify the reader when the lock of the draft is free."""
-
     wants_notice: bool
+    """Whether the reader is notified when the lock of the draft is free."""
 
 
 class RebaseBody(Body):
-    """With `merge_production`, merge production's changes into the draft. Without it, only the base changes: the reader has merged
-    by hand."""
-
     revision: Revision
+    """The revision of the draft that was read."""
     merge_production: bool = False
+    """Merge production's changes into the draft. False: only the base changes, because the reader has merged by
+    hand."""
 
 
 class SaveBody(Body):
-    """`unused_suggestions`: the suggestions that were merged into the draft and are not used in it (`GET
-    .../draft/suggestions`). If others are not used, the draft is not saved."""
-
     revision: Revision
+    """The revision of the draft that was read, which must be applied."""
     base_version: Version
+    """The number of the production version on which the draft is based."""
     message: str = Field(default="", max_length=400)
+    """What has changed, for the list of versions."""
     unused_suggestions: list[UUID] = Field(default=[], max_length=100)
+    """The suggestions that were merged into the draft and are not used in it (`GET …/draft/suggestions`). If others
+    are not used, the draft is not saved."""
 
 
 class AgentTemplateRow(Row):
@@ -143,6 +163,5 @@ class NewTeamRow(Row):
 
 
 class VoteBody(Body):
-    """`choice`: null withdraws the vote."""
-
     choice: VoteChoice | None
+    """The better side; null withdraws the vote."""

@@ -21,6 +21,7 @@ class TeamTemplates(APIView):
         responses=Page[TeamTemplateRow],
     )
     def get(self, request: Request) -> HttpResponse:
+        """List the templates of teams."""
         language = read_query(request, AgentTemplatesQuery).language
         return build_list_response(
             TeamTemplateRow(
@@ -37,6 +38,7 @@ class TeamTemplates(APIView):
 class Teams(APIView):
     @extend_schema(operation_id="create_team", request=NewTeamBody, responses={201: NewTeamRow})
     def post(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        """Create the agents of a team, and a chat with all of them."""
         body = read(request, NewTeamBody)
         new = teams.create_team_from_template(request.user, workspace_id, template=body.template)
         return build_response(

@@ -29,11 +29,13 @@ from tools.registry import build_tool_rows
 class Agents(APIView):
     @extend_schema(operation_id="list_agents", parameters=PAGE_PARAMETERS, responses=Page[ListedAgentRow])
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        """List the agents of a workspace."""
         rows = selectors.list_agents(request.user, workspace_id)
         return answer_page(request, rows, by="name", serialize=selectors.build_listed_agent_rows)
 
     @extend_schema(operation_id="create_agent", request=NewAgentBody, responses={201: NewAgentRow})
     def post(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        """Create an agent with its first version."""
         body = read(request, NewAgentBody)
         new = agents.create_agent(request.user, workspace_id, **dict(body))
         return build_response(
@@ -44,6 +46,7 @@ class Agents(APIView):
 class ToolAgents(APIView):
     @extend_schema(operation_id="list_agents_with_tool", parameters=PAGE_PARAMETERS, responses=Page[ListedAgentRow])
     def get(self, request: Request, tool_id: UUID) -> HttpResponse:
+        """List the agents that have a tool of a tool server."""
         rows = selectors.list_agents_with_tool(request.user, tool_id)
         return answer_page(request, rows, by="name", serialize=selectors.build_listed_agent_rows)
 
@@ -51,15 +54,18 @@ class ToolAgents(APIView):
 class OneAgent(APIView):
     @extend_schema(operation_id="read_agent", responses=AgentRow)
     def get(self, request: Request, agent_id: UUID) -> HttpResponse:
+        """Read an agent with its production version."""
         return build_response(selectors.get_agent_row(request.user, agent_id))
 
     @extend_schema(operation_id="update_agent_profile", request=AgentBody, responses=AgentRow)
     def patch(self, request: Request, agent_id: UUID) -> HttpResponse:
+        """Change the name, description, avatar, handle or role of an agent."""
         body = read(request, AgentBody)
         return build_response(build_agent_row(agents.update_agent_profile(request.user, agent_id, **dict(body))))
 
     @extend_schema(operation_id="delete_agent", responses={204: None})
     def delete(self, request: Request, agent_id: UUID) -> HttpResponse:
+        """Delete an agent. It leaves its chats, where its messages stay."""
         agents.delete_agent(request.user, agent_id)
         return build_empty_response()
 
@@ -67,6 +73,7 @@ class OneAgent(APIView):
 class AgentParent(APIView):
     @extend_schema(operation_id="move_agent", request=ParentBody, responses=AgentRow)
     def put(self, request: Request, agent_id: UUID) -> HttpResponse:
+        """Set the agent that an agent reports to."""
         body = read(request, ParentBody)
         return build_response(build_agent_row(tree.move_agent(request.user, agent_id, body.parent_id)))
 
@@ -78,6 +85,7 @@ class AgentTemplates(APIView):
         responses=Page[AgentTemplateRow],
     )
     def get(self, request: Request) -> HttpResponse:
+        """List the templates of new agents."""
         language = read_query(request, AgentTemplatesQuery).language
         return build_list_response(
             AgentTemplateRow(
@@ -96,4 +104,5 @@ class AgentTemplates(APIView):
 class SystemTools(APIView):
     @extend_schema(operation_id="list_tools", responses=Page[ToolRow])
     def get(self, request: Request) -> HttpResponse:
+        """List the tools that come with Atelier."""
         return build_list_response(build_tool_rows())

@@ -16,6 +16,7 @@ from chats import services as chats
 from chats.models import ChatActor
 from chats.permissions import ChatVerb, get_chat_for
 from common.errors import Code, Conflict, Invalid, NotFound
+from common.request_types import describe_problem
 from events import audit
 from events.publish import publish_workspace_list_changed
 from events.rows import SpecOrigin
@@ -44,10 +45,8 @@ def check_content(content: SpecContent, *, workspace_id: UUID | None = None, age
         try:
             tools[use.tool].parse_config(use.custom_config)
         except ValidationError as error:
-            hints = [
-                f"{'.'.join(map(str, detail['loc']))}: {detail['msg']}" for detail in error.errors(include_url=False)
-            ]
-            raise Invalid(f"The settings of the tool {use.tool} do not fit.", hints=hints[:5]) from error
+            hints = [describe_problem(problem, "settings") for problem in error.errors(include_url=False)[:5]]
+            raise Invalid(f"The settings of the tool {use.tool} do not fit.", hints=hints) from error
 
 
 def _check_team(content: SpecContent, workspace_id: UUID | None, agent: Actor | None) -> None:

@@ -19,6 +19,7 @@ from events.rows import ApprovalRow
 class WaitingApprovals(APIView):
     @extend_schema(operation_id="list_approvals", parameters=PAGE_PARAMETERS, responses=Page[ApprovalRow])
     def get(self, request: Request) -> HttpResponse:
+        """List the approvals that wait for a decision of the reader."""
         waiting = list_waiting_approvals(request.user)
 
         def serialize(approvals: list[Approval]) -> list[ApprovalRow]:
@@ -30,12 +31,14 @@ class WaitingApprovals(APIView):
 class OneApproval(APIView):
     @extend_schema(operation_id="read_approval", responses=ApprovalRow)
     def get(self, request: Request, approval_id: UUID) -> HttpResponse:
+        """Read an approval: the call or question of an agent that waits for a decision."""
         return build_response(get_approval_for(request.user, approval_id, ApprovalVerb.SEE).to_row(request.user))
 
 
 class Decide(APIView):
     @extend_schema(operation_id="decide_approval", request=DecideBody, responses=ApprovalRow)
     def post(self, request: Request, approval_id: UUID) -> HttpResponse:
+        """Approve or refuse the call of an agent, or answer its question."""
         body = read(request, DecideBody)
         decided = approvals.decide_approval(request.user, approval_id, **body.model_dump())
         return build_response(decided.to_row(request.user))

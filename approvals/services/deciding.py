@@ -43,7 +43,8 @@ def decide_approval(
 
     The person whom the run works for and editors who may read the chat may do so. `arguments` replace those of an approved call;
     `note` goes to the agent; a question is answered by the index of a `choice` or by a text. `approved_for_run` also approves
-    other calls of this tool in this run, those that wait and later ones, as far as it `covers` them.
+    other calls of this tool in this run, those that wait and later ones, as far as it `covers` them. The same decision again by
+    the same person changes nothing.
 
     Raises `NotFound`, `Forbidden` (also for approving a call whose target is hidden from the actor), `Invalid` (`invalid_arguments`
     with the problems, if the tool would refuse the arguments), and `Conflict` (`approval_decided`) if the approval is decided
@@ -56,7 +57,8 @@ def decide_approval(
         edited_target = _check_arguments(get_approval_for(actor, approval_id, ApprovalVerb.DECIDE), arguments)
     approval = get_approval_for(actor, approval_id, ApprovalVerb.DECIDE, lock=True)
     if approval.decision is not None or approval.expires_at <= now():
-        raise _build_decided_error(approval)
+        _require_same_decision(approval, actor, decision, arguments=arguments, note=note, choice=choice, answer=answer)
+        return approval
     allowed = ("answered", "refused") if approval.question is not None else ("approved", "approved_for_run", "refused")
     if decision not in allowed:
         raise Invalid("A question is answered or refused, a call is approved or refused.")
@@ -183,6 +185,30 @@ def _find_edited_target(approval: Approval, tool: Tool, args: Any) -> CallTarget
     except (ToolError, AppError):
         return target  # what the model has named is gone
     return None if is_same_target(target, unedited) else target
+
+
+def _require_same_decision(
+    approval: Approval,
+    actor: Actor,
+    decision: PersonDecision,
+    *,
+    arguments: str | None,
+    note: str,
+    choice: int | None,
+    answer: str,
+) -> None:
+    """Raise `Conflict` unless the actor has decided the approval in exactly this way, and `Invalid` for no answer to it."""
+    is_edited = decision in ("approved", "approved_for_run") and arguments not in (None, approval.arguments)
+    values: dict[str, Any] = {
+        "decision": decision,
+        "decided_by": actor,
+        "note": to_storable(note.strip()),
+        "decided_arguments": arguments if is_edited else None,
+    }
+    if approval.question is not None and decision == "answered":
+        values["answer"] = _read_answer(Question.model_validate(approval.question), choice, answer)
+    if any(getattr(approval, name) != value for name, value in values.items()):
+        raise _build_decided_error(approval)
 
 
 def _read_answer(question: Question, choice: int | None, answer: str) -> str:

@@ -42,6 +42,7 @@ class Settings(APIView):
         responses=BoardSettingsRow,
     )
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        """Read the settings of boards in a workspace."""
         return build_response(build_settings_row(get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)))
 
     @extend_schema(
@@ -51,6 +52,7 @@ class Settings(APIView):
         responses=BoardSettingsRow,
     )
     def put(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        """Change the settings of boards in a workspace."""
         body = read(request, BoardSettingsBody)
         workspace = boards.change_board_settings(
             request.user, workspace_id, ask_above_micro=body.ask_above_micro, revision=body.revision
@@ -69,6 +71,7 @@ class Boards(APIView):
         responses=Page[BoardRow],
     )
     def get(self, request: Request, chat_id: UUID) -> HttpResponse:
+        """List the boards of a chat."""
         get_chat_for(request.user, chat_id, ChatVerb.SEE)
         return answer_page(request, list_boards(chat_id), by="-created_at")
 
@@ -79,6 +82,7 @@ class Boards(APIView):
         responses={200: BoardDetailRow, 201: BoardDetailRow},
     )
     def post(self, request: Request, chat_id: UUID) -> HttpResponse:
+        """Create a board: tasks for agents, and the order in which they work."""
         body = read(request, NewBoardBody)
         fields = body.model_dump(exclude={"tasks"})
         tasks = [PlannedTask(**task.model_dump()) for task in body.tasks]
@@ -94,6 +98,7 @@ class Estimate(APIView):
         responses=BoardEstimateRow,
     )
     def post(self, request: Request, chat_id: UUID) -> HttpResponse:
+        """Estimate what tasks of these agents may cost."""
         chat = get_chat_for(request.user, chat_id, ChatVerb.SEE)
         estimate = estimate_tasks(chat.workspace_id, read(request, EstimateBody).agent_ids)
         return build_response(BoardEstimateRow(estimate_micro=estimate))
@@ -102,6 +107,7 @@ class Estimate(APIView):
 class OneBoard(APIView):
     @extend_schema(operation_id="read_board", summary="Read a board with its tasks", responses=BoardDetailRow)
     def get(self, request: Request, board_id: UUID) -> HttpResponse:
+        """Read a board with its tasks."""
         return build_response(build_detail(get_board_for(request.user, board_id, BoardVerb.SEE)))
 
 
@@ -112,6 +118,7 @@ class Results(APIView):
         responses=Page[TaskResultDetailRow],
     )
     def get(self, request: Request, board_id: UUID) -> HttpResponse:
+        """List the results of a board's tasks."""
         board = get_board_for(request.user, board_id, BoardVerb.SEE)
         return build_list_response(result.to_detail_row() for result in list_results(board))
 
@@ -121,6 +128,7 @@ class Start(APIView):
 
     @extend_schema(operation_id="start_board", summary="Start a planned board", request=None, responses=BoardDetailRow)
     def post(self, request: Request, board_id: UUID) -> HttpResponse:
+        """Start a planned board."""
         return build_response(build_detail(boards.start_board(request.user, board_id)))
 
 
@@ -129,6 +137,7 @@ class Stop(APIView):
         operation_id="stop_board", summary="Stop a board with all its runs", request=None, responses=BoardDetailRow
     )
     def post(self, request: Request, board_id: UUID) -> HttpResponse:
+        """Stop a board with all its runs."""
         return build_response(build_detail(boards.stop_board(request.user, board_id)))
 
 
@@ -140,6 +149,7 @@ class Pause(APIView):
         responses=BoardDetailRow,
     )
     def post(self, request: Request, board_id: UUID) -> HttpResponse:
+        """Pause a board: nothing more of it starts until it is resumed."""
         return build_response(build_detail(boards.pause_board(request.user, board_id)))
 
 
@@ -153,6 +163,7 @@ class Resume(APIView):
         responses=BoardDetailRow,
     )
     def post(self, request: Request, board_id: UUID) -> HttpResponse:
+        """Resume a paused board, also with another limit of its cost."""
         body = read(request, ResumeBody)
         return build_response(build_detail(boards.resume_board(request.user, board_id, limit_micro=body.limit_micro)))
 
@@ -167,6 +178,7 @@ class Answer(APIView):
         responses=BoardDetailRow,
     )
     def post(self, request: Request, board_id: UUID) -> HttpResponse:
+        """Have the answer of a board put together from the results that exist."""
         return build_response(build_detail(boards.answer_board(request.user, board_id)))
 
 
@@ -180,6 +192,7 @@ class Retry(APIView):
         responses=BoardDetailRow,
     )
     def post(self, request: Request, board_id: UUID, number: int) -> HttpResponse:
+        """Try a failed task of a board again."""
         body = read(request, RetryBody)
         return build_response(build_detail(boards.retry_task(request.user, board_id, number, **body.model_dump())))
 
@@ -194,6 +207,7 @@ class Fork(APIView):
         responses={200: BoardDetailRow, 201: BoardDetailRow},
     )
     def post(self, request: Request, board_id: UUID) -> HttpResponse:
+        """Run an ended board again from one of its tasks, as a new board."""
         board, is_new = boards.fork_board(request.user, board_id, **read(request, ForkBody).model_dump())
         return build_response(build_detail(board), 201 if is_new else 200)
 
@@ -208,6 +222,7 @@ class DecideEqual(APIView):
         responses=Page[ApprovalRow],
     )
     def post(self, request: Request, board_id: UUID, approval_id: UUID) -> HttpResponse:
+        """Decide a call of a board's task and the equal calls of its other tasks."""
         body = read(request, DecideEqualBody)
         decided = boards.decide_equal_calls(request.user, board_id, approval_id, **body.model_dump())
         return build_list_response(approval.to_row(request.user) for approval in decided)

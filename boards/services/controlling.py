@@ -15,7 +15,7 @@ from boards.services.loaded_board import LoadedBoard, get_read_texts
 from common.errors import Code, Conflict, Invalid, NotFound, TooLarge
 from common.text import remove_invisible, to_storable, to_storable_json
 from events import audit
-from events.rows import BoardPause, BoardState, BoardTaskState, TextsOfOthers
+from events.rows import BoardPause, BoardReason, BoardState, BoardTaskState, TextsOfOthers
 
 UNPAUSED = {"pause_reason": "", "paused_at": None, "paused_by": None}
 MAX_TRIES = 20
@@ -37,8 +37,11 @@ def start_board(actor: Actor, board_id: UUID) -> Board:
 
 @transaction.atomic
 def stop_board(actor: Actor, board_id: UUID) -> Board:
-    """Stop a board with all its runs; it has failed then. What its tasks have brought stays. Raises `NotFound`, `Forbidden`,
-    `Conflict` (`board_ended`)."""
+    """Stop a board with all its runs; it has failed then. What its tasks have brought stays. Stopping a stopped one changes
+    nothing. Raises `NotFound`, `Forbidden`, and `Conflict` (`board_ended`) if it has ended otherwise."""
+    board = get_board_for(actor, board_id, BoardVerb.STOP, lock=True)
+    if board.reason_code == BoardReason.STOPPED:
+        return board
     loaded = _lock(actor, board_id, BoardVerb.STOP)
     engine.stop(loaded, by=actor)
     return _save(loaded, actor, "board.stopped")

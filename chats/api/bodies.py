@@ -15,28 +15,34 @@ from events.rows import MessageRow, ResponseMode, Role, Row, WorkspaceRow
 
 class NewChatBody(Body):
     title: str = Field(default="", max_length=120)
+    """Empty: the chat is named after the others in it."""
     actor_ids: list[UUID] = Field(default_factory=list, max_length=200, json_schema_extra={"uniqueItems": True})
+    """The people and agents of the chat besides the reader."""
 
 
 class DirectChatBody(Body):
-    """`actor_id` is the other one. An editor opens the chat of two agents by `agent_id`, one of them."""
-
     actor_id: UUID
+    """The other one."""
     agent_id: UUID | None = None
+    """An editor opens the chat of two agents: one is `actor_id`, the other this one."""
 
 
 class ChatBody(Body):
     title: str = Field(max_length=120)
+    """Empty: the chat is named after the others in it."""
 
 
 class MessagesQuery(Body):
-    """`before` and `after`: a cursor of an earlier answer, or a message's `seq`. `around`: a message's id. At most one of
-    the three."""
+    """At most one of `before`, `after` and `around`."""
 
     before: int | None = Field(default=None, ge=0, le=END)
+    """The page before this: `before` of an earlier answer, or the `seq` of a message."""
     after: int | None = Field(default=None, ge=0, le=END)
+    """The page after this: `after` of an earlier answer, or the `seq` of a message."""
     around: UUID | None = None
+    """The page around the message with this id."""
     limit: int = Field(default=50, ge=1, le=200)
+    """The most messages of the page. It may have fewer if they are long."""
 
     @model_validator(mode="after")
     def _has_at_most_one_position(self) -> Self:
@@ -56,43 +62,47 @@ class SearchQuery(PageQuery):
 class MessagePageRow(Row):
     """A page of a chat's log, oldest message first. It may have fewer messages than `limit` if they are long.
 
-    `before` is the cursor of the older page, `after` of the newer one; null if there is no such page. `next` is `before` as
-    text, as the cursor of every other list.
+    `before` is the cursor of the older page, `after` of the newer one; null if there is no such page.
     """
 
     results: list[MessageRow]
     before: int | None
     after: int | None
-    next: str | None
 
 
 class MessageBody(Body):
-    """The client chooses `id`, a UUID, and may send the request again without effect. `wake`: `nobody` wakes no agent."""
-
     id: UUID
+    """The id of the message: a UUID that the client makes. The same request again returns the first message."""
     text: str = Field(json_schema_extra=MESSAGE_TEXT)
+    """Markdown. `@handle` addresses an agent of the chat."""
     reply_to: UUID | None = None
+    """The id of the message that it replies to."""
     wake: MessageWake = "auto"
+    """`nobody` wakes no agent, whatever the text says."""
 
 
 class NewParticipantBody(Body):
     actor_id: UUID
+    """A member or an agent of the workspace, or a public agent."""
 
 
 class ResponseBody(Body):
     response: ResponseMode
+    """`mentions`: what mentions the agent or replies to it; `always`: all messages of people; `never`: none."""
 
 
 class ReadBody(Body):
     seq: int = Field(ge=0, le=END)
+    """The `seq` of the last message that was read. An earlier one changes nothing."""
 
 
 class NewLinkBody(Body):
-    """`max_uses` is the number of people who can join by the link; null: any number. Default: one for editors, else null."""
-
     role: Role
+    """The role of people who join the workspace by the link."""
     expires_in_hours: int = Field(default=168, ge=1, le=MAX_HOURS)
+    """Hours until the link is no longer valid."""
     max_uses: int | None = Field(default=None, ge=1, le=MAX_USES)
+    """The number of people who can join by the link; null: any number. Default: one for editors, else null."""
 
 
 class ReadRow(Row):

@@ -23,11 +23,13 @@ from workspaces.rows import build_workspace_row
 class Links(APIView):
     @extend_schema(operation_id="list_links", parameters=PAGE_PARAMETERS, responses=Page[LinkRow])
     def get(self, request: Request, chat_id: UUID) -> HttpResponse:
+        """List the valid invite links of a chat."""
         chat = get_chat_to_invite(request.user, chat_id)
         return answer_page(request, chat.links.all(), by="-created_at")
 
     @extend_schema(operation_id="create_link", request=NewLinkBody, responses={201: LinkRow})
     def post(self, request: Request, chat_id: UUID) -> HttpResponse:
+        """Create an invite link to a chat. Only this answer has its address."""
         body = read(request, NewLinkBody)
         link, url = chats.create_link(
             request.user,
@@ -44,6 +46,7 @@ class MemberLinks(APIView):
 
     @extend_schema(operation_id="list_member_links", parameters=PAGE_PARAMETERS, responses=Page[LinkRow])
     def get(self, request: Request, workspace_id: UUID, actor_id: UUID) -> HttpResponse:
+        """List the valid links that a member created. Removing or demoting the member revokes them."""
         workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.REMOVE_MEMBER)
         if not workspace.memberships.filter(actor=actor_id).exists():
             raise NotFound("There is no such member.")
@@ -54,6 +57,7 @@ class MemberLinks(APIView):
 class OneLink(APIView):
     @extend_schema(operation_id="revoke_link", responses={204: None})
     def delete(self, request: Request, link_id: UUID) -> HttpResponse:
+        """Revoke an invite link. People who joined by it stay."""
         chats.revoke_link(request.user, link_id)
         return build_empty_response()
 
@@ -65,6 +69,7 @@ class Join(APIView):
 
     @extend_schema(operation_id="read_invitation", responses=InvitationRow)
     def get(self, request: Request, token: str) -> HttpResponse:
+        """Read what an invite link invites to."""
         link, role = chats.get_invitation(token, reader=request.user)
         is_participant = (
             request.user is not None and link.chat.participants.filter(actor=request.user, ended_at=None).exists()
@@ -81,6 +86,7 @@ class Join(APIView):
 
     @extend_schema(operation_id="accept_invitation", request=None, responses=JoinedRow)
     def post(self, request: Request, token: str) -> HttpResponse:
+        """Join the workspace and the chat of an invite link."""
         link = chats.accept_link(request.user, token)
         workspace = get_workspace_for(request.user, link.chat.workspace_id, WorkspaceVerb.SEE)
         return build_response(JoinedRow(workspace=build_workspace_row(workspace), chat_id=link.chat_id))

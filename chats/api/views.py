@@ -67,12 +67,14 @@ class Chats(APIView):
 
     @extend_schema(operation_id="list_chats", parameters=PAGE_PARAMETERS, responses=Page[ListedChatRow])
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        """List the reader's chats in a workspace."""
         get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
         rows = list_chats_with_activity(request.user, workspace_id)
         return answer_page(request, rows, by="-spoken_at", serialize=build_listed_chats)
 
     @extend_schema(operation_id="create_chat", request=NewChatBody, responses={201: ListedChatRow})
     def post(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        """Create a chat with people and agents."""
         body = read(request, NewChatBody)
         chat = chats.create_chat(request.user, workspace_id, title=body.title, actor_ids=body.actor_ids)
         return build_response(_get_listed_chat(request, chat.id), 201)
@@ -83,6 +85,7 @@ class DirectChats(APIView):
         operation_id="open_direct_chat", request=DirectChatBody, responses={200: ListedChatRow, 201: ListedChatRow}
     )
     def post(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        """Open the direct chat of two, and create it if there is none."""
         body = read(request, DirectChatBody)
         chat, is_new = chats.open_direct_chat(request.user, workspace_id, body.actor_id, agent_id=body.agent_id)
         return build_response(_get_listed_chat(request, chat.id), 201 if is_new else 200)
@@ -91,6 +94,7 @@ class DirectChats(APIView):
 class ChatsBetweenAgents(APIView):
     @extend_schema(operation_id="list_chats_between_agents", parameters=PAGE_PARAMETERS, responses=Page[ListedChatRow])
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        """List the chats between agents of a workspace."""
         get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
         rows = list_chats_between_agents(request.user, workspace_id)
         return answer_page(request, rows, by="-spoken_at", serialize=build_listed_chats)
@@ -99,6 +103,7 @@ class ChatsBetweenAgents(APIView):
 class Hidden(APIView):
     @extend_schema(operation_id="hide_chat", request=None, responses={204: None})
     def put(self, request: Request, chat_id: UUID) -> HttpResponse:
+        """Hide a direct chat from the reader's list until its next message."""
         chats.hide_direct_chat(request.user, chat_id)
         return build_empty_response()
 
@@ -108,10 +113,12 @@ class OneChat(APIView):
 
     @extend_schema(operation_id="read_chat", responses=ListedChatRow)
     def get(self, request: Request, chat_id: UUID) -> HttpResponse:
+        """Read a chat."""
         return build_response(_get_listed_chat(request, chat_id))
 
     @extend_schema(operation_id="rename_chat", request=ChatBody, responses=ListedChatRow)
     def patch(self, request: Request, chat_id: UUID) -> HttpResponse:
+        """Change the title of a chat."""
         body = read(request, ChatBody)
         chats.rename_chat(request.user, chat_id, title=body.title)
         return build_response(_get_listed_chat(request, chat_id))
@@ -127,6 +134,7 @@ class Messages(APIView):
         operation_id="list_messages", parameters=build_query_parameters(MessagesQuery), responses=MessagePageRow
     )
     def get(self, request: Request, chat_id: UUID) -> HttpResponse:
+        """List the messages of a chat. The first page has the newest."""
         query = read_query(request, MessagesQuery)
         chat = get_chat_for(request.user, chat_id, ChatVerb.SEE)
         page = list_messages(chat=chat, before=query.before, after=query.after, around=query.around, limit=query.limit)
@@ -135,12 +143,12 @@ class Messages(APIView):
                 results=[message.to_row() for message in page.messages],
                 before=page.before,
                 after=page.after,
-                next=None if page.before is None else str(page.before),
             )
         )
 
     @extend_schema(operation_id="post_message", request=MessageBody, responses={200: MessageRow, 201: MessageRow})
     def post(self, request: Request, chat_id: UUID) -> HttpResponse:
+        """Post a message. The agents that it addresses answer."""
         body = read(request, MessageBody)
         message, is_new = chats.post_message(
             request.user, chat_id, id=body.id, text=body.text, reply_to=body.reply_to, wake=body.wake
@@ -166,10 +174,12 @@ class Pin(APIView):
 
     @extend_schema(operation_id="pin_message", request=None, responses=MessageRow)
     def put(self, request: Request, chat_id: UUID, message_id: UUID) -> HttpResponse:
+        """Pin a message for everybody in the chat."""
         return build_response(chats.pin_message(request.user, chat_id, message_id).to_row())
 
     @extend_schema(operation_id="unpin_message", request=None, responses={200: MessageRow})
     def delete(self, request: Request, chat_id: UUID, message_id: UUID) -> HttpResponse:
+        """Unpin a message."""
         return build_response(chats.unpin_message(request.user, chat_id, message_id).to_row())
 
 
@@ -180,6 +190,7 @@ class Pins(APIView):
 
     @extend_schema(operation_id="list_pins", parameters=PAGE_PARAMETERS, responses=Page[MessageRow])
     def get(self, request: Request, chat_id: UUID) -> HttpResponse:
+        """List the pinned messages of a chat, the last pinned first. Their texts are shortened."""
         chat = get_chat_for(request.user, chat_id, ChatVerb.SEE)
         return answer_page(request, list_pinned_messages(chat), by="-pinned_at", serialize=build_preview_rows)
 
@@ -189,6 +200,7 @@ class FoundMessages(APIView):
         operation_id="search_messages", parameters=build_query_parameters(SearchQuery), responses=Page[FoundMessage]
     )
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        """Search the messages of the reader's chats in a workspace."""
         query = read_query(request, SearchQuery)
         get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
         searched_chats = list_readable_chats(request.user).filter(workspace_id=workspace_id)
@@ -205,12 +217,14 @@ class Participants(APIView):
 
     @extend_schema(operation_id="list_participants", parameters=PAGE_PARAMETERS, responses=Page[ParticipantRow])
     def get(self, request: Request, chat_id: UUID) -> HttpResponse:
+        """List the people and agents of a chat."""
         chat = get_chat_for(request.user, chat_id, ChatVerb.SEE)
         participants = chat.participants.filter(ended_at=None).select_related("actor")
         return answer_page(request, participants, by="joined_at")
 
     @extend_schema(operation_id="add_participant", request=NewParticipantBody, responses={201: ParticipantRow})
     def post(self, request: Request, chat_id: UUID) -> HttpResponse:
+        """Add a person or an agent to a chat."""
         body = read(request, NewParticipantBody)
         return build_response(chats.add_participant(request.user, chat_id, body.actor_id).to_row(), 201)
 
@@ -218,11 +232,13 @@ class Participants(APIView):
 class OneParticipant(APIView):
     @extend_schema(operation_id="set_response", request=ResponseBody, responses=ParticipantRow)
     def patch(self, request: Request, chat_id: UUID, actor_id: UUID) -> HttpResponse:
+        """Set which messages of a chat an agent answers."""
         body = read(request, ResponseBody)
         return build_response(chats.set_response(request.user, chat_id, actor_id, response=body.response).to_row())
 
     @extend_schema(operation_id="remove_participant", responses={204: None})
     def delete(self, request: Request, chat_id: UUID, actor_id: UUID) -> HttpResponse:
+        """Remove a person or an agent from a chat, or leave it."""
         chats.remove_participant(request.user, chat_id, actor_id)
         return build_empty_response()
 
@@ -232,5 +248,6 @@ class Read(APIView):
 
     @extend_schema(operation_id="mark_read", request=ReadBody, responses=ReadRow)
     def put(self, request: Request, chat_id: UUID) -> HttpResponse:
+        """Mark the messages of a chat as read, up to a number."""
         body = read(request, ReadBody)
         return build_response(ReadRow(last_read_seq=chats.mark_read(request.user, chat_id, seq=body.seq)))

@@ -13,8 +13,9 @@ class CorrectionBody(Body):
 
 
 class ContextSettingsBody(Body):
-    """`max_tokens`: at most so many tokens of a conversation; null: as many as the model allows."""
-
     strategy: ContextStrategy
+    """What happens to older messages that do not fit any more."""
     max_tokens: int | None = Field(default=None, ge=1_000, le=2_000_000)
+    """The most tokens of a conversation; null: as many as the model allows."""
     revision: Revision
+    """The revision of the settings that were read."""

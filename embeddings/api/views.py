@@ -18,11 +18,13 @@ from workspaces.permissions import WorkspaceVerb, get_workspace_for
 class OneEmbeddingModel(APIView):
     @extend_schema(operation_id="read_embedding_model", responses=EmbeddingModelRow)
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        """Read the embedding model of a workspace."""
         workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
         return build_response(build_embedding_model_row(workspace))
 
     @extend_schema(operation_id="set_embedding_model", request=EmbeddingModelBody, responses=EmbeddingModelRow)
     def put(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        """Set the embedding model of a workspace."""
         body = read(request, EmbeddingModelBody)
         model = embeddings.set_embedding_model(
             request.user,
@@ -38,5 +40,6 @@ class OneEmbeddingModel(APIView):
 
     @extend_schema(operation_id="delete_embedding_model", responses={204: None})
     def delete(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        """Delete the embedding model of a workspace and its key."""
         embeddings.delete_embedding_model(request.user, workspace_id)
         return build_empty_response()

@@ -11,23 +11,24 @@ from events.row import Row
 
 
 class UploadBody(Body):
-    """The fields of an upload besides `file`. `id` is made by the client, a UUID: the same upload again changes nothing."""
+    """The fields of an upload besides `file`."""
 
     id: UUID | None = None
+    """A UUID that the client makes. The same upload again returns the first file."""
 
 
 class PostFileBody(Body):
-    """`wake`: `nobody` wakes no agent."""
-
     reply_to: UUID | None = None
+    """The id of the message that it replies to."""
     wake: MessageWake = "auto"
+    """`nobody` wakes no agent."""
 
 
 class FilesQuery(PageQuery):
-    """`q`: a part of the name or of the text. `kind`: files of this kind only."""
-
     q: str = Field(default="", max_length=100)
+    """A part of the name or of the text."""
     kind: FileKind | None = None
+    """Only files of this kind."""
 
 
 class WorkspaceFilesQuery(FilesQuery):

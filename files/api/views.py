@@ -88,6 +88,7 @@ class WorkspaceFiles(APIView):
         operation_id="list_files", parameters=build_query_parameters(WorkspaceFilesQuery), responses=Page[FileRow]
     )
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        """List the files of a workspace that the reader may see."""
         query = read_query(request, WorkspaceFilesQuery)
         get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
         visible = files_visible_to(request.user, workspace_id)
@@ -95,6 +96,7 @@ class WorkspaceFiles(APIView):
 
     @extend_schema(operation_id="upload_workspace_file", request=UPLOAD, responses={200: FileRow, 201: FileRow})
     def post(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        """Upload a file to a workspace, outside of chats."""
         return _upload(request, workspace_id=workspace_id)
 
 
@@ -105,6 +107,7 @@ class ChatFiles(APIView):
         operation_id="list_chat_files", parameters=build_query_parameters(FilesQuery), responses=Page[FileRow]
     )
     def get(self, request: Request, chat_id: UUID) -> HttpResponse:
+        """List the files of a chat."""
         query = read_query(request, FilesQuery)
         chat = get_chat_for(request.user, chat_id, ChatVerb.SEE)
         posted = chat.files.filter(deleted_at=None, posted_at__isnull=False)
@@ -112,16 +115,19 @@ class ChatFiles(APIView):
 
     @extend_schema(operation_id="upload_file", request=UPLOAD, responses={200: FileRow, 201: FileRow})
     def post(self, request: Request, chat_id: UUID) -> HttpResponse:
+        """Upload a file to a chat. Its message is posted separately."""
         return _upload(request, chat_id=chat_id)
 
 
 class OneFile(APIView):
     @extend_schema(operation_id="read_file", responses=FileRow)
     def get(self, request: Request, file_id: UUID) -> HttpResponse:
+        """Read the row of a file."""
         return build_response(get_file_for(request.user, file_id, FileVerb.SEE).to_row())
 
     @extend_schema(operation_id="delete_file", responses={204: None})
     def delete(self, request: Request, file_id: UUID) -> HttpResponse:
+        """Delete a file. Its message stays and says so."""
         files.delete_file(request.user, file_id)
         return build_empty_response()
 
@@ -129,6 +135,7 @@ class OneFile(APIView):
 class PostedFile(APIView):
     @extend_schema(operation_id="post_file", request=PostFileBody, responses={200: MessageRow, 201: MessageRow})
     def post(self, request: Request, file_id: UUID) -> HttpResponse:
+        """Post a message with an uploaded file in its chat."""
         body = read(request, PostFileBody)
         message, is_new = files.post_file(request.user, file_id, reply_to=body.reply_to, wake=body.wake)
         return build_response(message.to_row(), 201 if is_new else 200)
@@ -137,6 +144,7 @@ class PostedFile(APIView):
 class FileText(APIView):
     @extend_schema(operation_id="read_file_text", responses=FileTextRow)
     def get(self, request: Request, file_id: UUID) -> HttpResponse:
+        """Read the text of a file, as agents read it."""
         file = get_file_for(request.user, file_id, FileVerb.SEE)
         return build_response(FileTextRow(text=file.text, is_cut=file.text_is_cut, state=file.state))
 
@@ -144,7 +152,9 @@ class FileText(APIView):
 class FileContent(APIView):
     @extend_schema(operation_id="download_file", responses={(200, "*/*"): OpenApiTypes.BINARY})
     def get(self, request: Request, file_id: UUID) -> HttpResponseBase:
-        """Always a download: what a person has uploaded is never shown by the browser as a page of ours."""
+        """Download the content of a file.
+
+        It is always a download: what a person has uploaded is never shown by the browser as a page of ours."""
         file = get_file_for(request.user, file_id, FileVerb.SEE)
         return _serve(file.content, content_type=file.content_type, name=file.name)
 
@@ -152,6 +162,7 @@ class FileContent(APIView):
 class FileThumbnail(APIView):
     @extend_schema(operation_id="read_file_thumbnail", responses={(200, "image/webp"): OpenApiTypes.BINARY})
     def get(self, request: Request, file_id: UUID) -> HttpResponseBase:
+        """Download the thumbnail of a picture."""
         file = get_file_for(request.user, file_id, FileVerb.SEE)
         if not file.thumbnail:
             raise NotFound("This file has no thumbnail.")

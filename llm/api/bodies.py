@@ -45,14 +45,18 @@ class ProviderRow(Row):
 
 
 class ModelServerBody(Body):
-    """The server of a model. `GET model-providers` lists the fields of each provider: an address, if it has one, and options."""
+    """The server of a model. `GET model-providers` lists the fields of each provider."""
 
     model_config = ConfigDict(json_schema_extra={"not": WRONG_API_BASE})
 
     provider: ProviderName
+    """The name of a provider (`GET model-providers`)."""
     api_base: str = Field(default="", max_length=400)
+    """The address of the server, such as `https://example.org/v1`, if the provider asks for it."""
     options: Options = Field(default_factory=dict)
+    """The other fields that the provider has."""
     key: str | None = Field(default=None, max_length=400)
+    """The API key. It is stored encrypted and never returned."""
 
     @property
     def secret(self) -> Secret | None:
@@ -61,23 +65,26 @@ class ModelServerBody(Body):
 
 
 class ModelBody(ModelServerBody):
-    """`key` null keeps the stored key if provider and address are unchanged; "" deletes it. `context_size`: the most tokens of a
-    request; null: as many as the server says, or shows by what it refuses."""
+    """`key` null keeps the stored key if provider and address are unchanged; "" deletes it."""
 
     default_model: str = Field(max_length=200, pattern=NOT_BLANK)
+    """The model's name at its provider."""
     context_size: int | None = Field(default=None, ge=256, le=20_000_000)
+    """The most tokens of a request; null: as many as the server says, or shows by what it refuses."""
     revision: Revision
+    """The revision of the settings that were read; 0: there are none."""
 
 
 class ModelTestBody(ModelServerBody):
-    """`default_model` empty: only list the models of the server. `key` left out or null: the key that is stored for the same
-    provider and address."""
+    """`key` left out or null: the key that is stored for the same provider and address."""
 
     default_model: str = Field(default="", max_length=200)
+    """The model to test. Empty: only list the models of the server."""
 
 
 class ModelPolicyBody(Body):
     allows_llm_profiles: bool
+    """Whether members may use their own models in the workspace."""
 
 
 class ModelTestRow(Row):

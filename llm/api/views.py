@@ -29,6 +29,7 @@ from workspaces.rows import build_model_row
 class Offers(APIView):
     @extend_schema(operation_id="list_model_offers", responses=Page[OfferRow])
     def get(self, request: Request) -> HttpResponse:
+        """List the models that a workspace can use without a key."""
         return build_list_response(
             OfferRow(provider=offer.provider, api_base=offer.api_base, label=offer.label, models=list(offer.models))
             for offer in model_tests.list_offers(request.user)
@@ -38,6 +39,7 @@ class Offers(APIView):
 class Providers(APIView):
     @extend_schema(operation_id="list_model_providers", responses=Page[ProviderRow])
     def get(self, request: Request) -> HttpResponse:
+        """List the providers of models, with the settings of each."""
         return build_list_response(
             ProviderRow(
                 name=provider.name,
@@ -63,11 +65,13 @@ class Providers(APIView):
 class Model(APIView):
     @extend_schema(operation_id="read_model", responses=ModelRow)
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        """Read the model of a workspace."""
         workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
         return build_response(build_model_row(Credential.objects.filter(workspace=workspace).first()))
 
     @extend_schema(operation_id="set_model", request=ModelBody, responses=ModelRow)
     def put(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        """Set the model of a workspace."""
         body = read(request, ModelBody)
         credential = workspaces.set_model(
             request.user,
@@ -82,11 +86,13 @@ class Model(APIView):
 class ModelPolicy(APIView):
     @extend_schema(operation_id="read_model_policy", responses=ModelPolicyRow)
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        """Read whether members may use their own models in a workspace."""
         workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
         return build_response(build_model_policy_row(request.user, workspace))
 
     @extend_schema(operation_id="set_model_policy", request=ModelPolicyBody, responses=ModelPolicyRow)
     def put(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        """Set whether members may use their own models in a workspace."""
         body = read(request, ModelPolicyBody)
         workspace = workspaces.set_llm_profile_policy(
             request.user, workspace_id, allows_llm_profiles=body.allows_llm_profiles
@@ -97,10 +103,12 @@ class ModelPolicy(APIView):
 class OwnLLMProfile(APIView):
     @extend_schema(operation_id="read_llm_profile", responses=LLMProfileRow)
     def get(self, request: Request) -> HttpResponse:
+        """Read the reader's own model."""
         return build_response(build_llm_profile_row(request.user))
 
     @extend_schema(operation_id="set_llm_profile", request=ModelBody, responses=LLMProfileRow)
     def put(self, request: Request) -> HttpResponse:
+        """Set the reader's own model."""
         body = read(request, ModelBody)
         services.set_llm_profile(
             request.user, **_read_settings(body), revision=body.revision, context_size=body.context_size
@@ -109,6 +117,7 @@ class OwnLLMProfile(APIView):
 
     @extend_schema(operation_id="delete_llm_profile", responses={204: None})
     def delete(self, request: Request) -> HttpResponse:
+        """Delete the reader's own model and its key."""
         services.delete_llm_profile(request.user)
         return build_empty_response()
 
@@ -118,6 +127,7 @@ class ModelTests(APIView):
 
     @extend_schema(operation_id="test_model", request=ModelTestBody, responses={202: ModelTestRow})
     def post(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        """Start a test of a model, or list the models of a server."""
         body = read(request, ModelTestBody)
         return build_response(
             _build_row(model_tests.start_model_test(request.user, workspace_id, **_read_settings(body))), 202
@@ -127,6 +137,7 @@ class ModelTests(APIView):
 class OneModelTest(APIView):
     @extend_schema(operation_id="read_model_test", responses=ModelTestRow)
     def get(self, request: Request, workspace_id: UUID, test_id: UUID) -> HttpResponse:
+        """Read the result of a test of a model."""
         return build_response(_build_row(model_tests.get_model_test(request.user, workspace_id, test_id)))
 
 
@@ -135,6 +146,7 @@ class LLMProfileTests(APIView):
 
     @extend_schema(operation_id="test_llm_profile", request=ModelTestBody, responses={202: ModelTestRow})
     def post(self, request: Request) -> HttpResponse:
+        """Start a test of the reader's own model."""
         body = read(request, ModelTestBody)
         return build_response(_build_row(model_tests.start_llm_profile_test(request.user, **_read_settings(body))), 202)
 
@@ -142,6 +154,7 @@ class LLMProfileTests(APIView):
 class OneLLMProfileTest(APIView):
     @extend_schema(operation_id="read_llm_profile_test", responses=ModelTestRow)
     def get(self, request: Request, test_id: UUID) -> HttpResponse:
+        """Read the result of a test of the reader's own model."""
         return build_response(_build_row(model_tests.get_llm_profile_test(request.user, test_id)))
 
 

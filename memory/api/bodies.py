@@ -25,20 +25,25 @@ class NotesQuery(PageQuery):
 
 
 class NewNoteBody(Body):
-    """Without `chat_id`, the note is for the whole workspace."""
-
     text: Text
+    """What the agent remembers."""
     topic: Topic = ""
+    """A word by which notes are grouped."""
     chat_id: UUID | None = None
+    """The chat in which it is used; null: the whole workspace."""
 
 
 class EditNoteBody(Body):
-    """`revision` is that of the note that was read. What is left out stays."""
+    """What is left out stays."""
 
     revision: Revision
+    """The revision of the note that was read."""
     text: Text | None = None
+    """What the agent remembers."""
     topic: Topic | None = None
+    """A word by which notes are grouped."""
     scope: NoteScope | None = None
+    """Where it is used."""
 
 
 class ForgetNoteBody(Body):

@@ -19,6 +19,7 @@ class Notifications(APIView):
         responses=Page[NotificationRow],
     )
     def get(self, request: Request) -> HttpResponse:
+        """List the reader's notifications."""
         query = read_query(request, NotificationsQuery)
         found = list_notifications(request.user, unread=query.unread)
         page, cursor = get_page(found, query, by="-created_at")
@@ -28,12 +29,14 @@ class Notifications(APIView):
 class UnreadCount(APIView):
     @extend_schema(operation_id="count_notifications", responses=UnreadRow)
     def get(self, request: Request) -> HttpResponse:
+        """Count the reader's unread notifications."""
         return build_response(UnreadRow(unread=count_unread(request.user)))
 
 
 class MarkNotificationsRead(APIView):
     @extend_schema(operation_id="mark_notifications_read", request=MarkReadBody, responses=UnreadRow)
     def post(self, request: Request) -> HttpResponse:
+        """Mark the reader's notifications as read."""
         body = read(request, MarkReadBody)
         notifications.mark_read(request.user, ids=body.ids, up_to=body.up_to)
         return build_response(UnreadRow(unread=count_unread(request.user)))

@@ -1,10 +1,12 @@
 """Changes of a chat without a socket, and the schema of the API and the frames."""
 
 from functools import cache
+from hashlib import sha256
 from uuid import UUID
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import condition, require_safe
 from drf_spectacular.utils import extend_schema
 from pydantic import Field
 from rest_framework.views import APIView
@@ -18,14 +20,10 @@ from realtime.schema import build_schema
 
 
 class ChangesQuery(Body):
-    """`since` is the version that the client has; without it, the answer is a snapshot.
-
-    With `wait`, a request about a chat that still has this version is answered as soon as it has another one, or after so many
-    seconds with 204 (`realtime.long_polling`).
-    """
-
     since: int | None = Field(default=None, ge=0, le=END)
+    """The version that the client has. Without it, the answer is a snapshot."""
     wait: int | None = Field(default=None, ge=0, le=30)
+    """If the chat still has this version: the seconds after which the answer is 204, unless the chat changes before."""
 
 
 class ReadChanges(APIView):
@@ -45,12 +43,16 @@ class ReadChanges(APIView):
         return build_response(catch_up(chat.id, query.since))
 
 
+@cache
+def _get_schema(server: str) -> tuple[bytes, str]:
+    """Return the OpenAPI document for the server at this address, and its ETag."""
+    text = build_schema(server=server).encode()
+    return text, f'"{sha256(text).hexdigest()[:32]}"'
+
+
 @require_safe
+@condition(etag_func=lambda request: _get_schema(settings.PUBLIC_URL)[1])
 def schema(request: HttpRequest) -> HttpResponse:
     """Return the OpenAPI document, with the frames of the socket among its components. It is public."""
-    return HttpResponse(_get_schema(), content_type="application/vnd.oai.openapi+json")
-
-
-@cache
-def _get_schema() -> str:
-    return build_schema()
+    text, _ = _get_schema(settings.PUBLIC_URL)
+    return HttpResponse(text, content_type="application/vnd.oai.openapi+json")

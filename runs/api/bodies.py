@@ -15,12 +15,13 @@ from runs.selectors import RunFilter
 
 
 class ComparisonBody(Body):
-    """`id` is made by the client; repeating the request changes nothing. `revision`: the revision of the draft, which must be
-    applied; null: compare the applied revision, even if the draft was edited since."""
-
     id: UUID
+    """The id of the message: a UUID that the client makes. The same request again changes nothing."""
     text: str = Field(json_schema_extra=MESSAGE_TEXT)
+    """The text that both sides answer."""
     revision: Revision | None = None
+    """The revision of the draft, which must be applied; null: compare the applied revision, even if the draft was
+    edited since."""
 
 
 class StepRow(Row):

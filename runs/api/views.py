@@ -24,6 +24,7 @@ from usage.selectors import list_calls_of_run
 class Runs(APIView):
     @extend_schema(operation_id="list_runs", parameters=build_query_parameters(RunsQuery), responses=Page[RunRow])
     def get(self, request: Request, chat_id: UUID) -> HttpResponse:
+        """List the runs of a chat. Without `state`, only the active ones."""
         query = read_query(request, RunsQuery)
         found, more = get_page(list_runs(request.user, chat_id, query.state), query, by="-created_at")
         return build_list_response(serialize_rows(found), more)
@@ -32,6 +33,7 @@ class Runs(APIView):
 class OneRun(APIView):
     @extend_schema(operation_id="read_run", responses=RunDetailRow)
     def get(self, request: Request, run_id: UUID) -> HttpResponse:
+        """Read a run with its steps."""
         run = get_run_for(request.user, run_id, ChatVerb.SEE)
         steps = run.steps.order_by("number", "kind", "index")
         rows = [StepRow.model_validate(step, from_attributes=True) for step in steps]
@@ -41,6 +43,7 @@ class OneRun(APIView):
 class Calls(APIView):
     @extend_schema(operation_id="list_run_calls", responses=Page[LLMCallRow])
     def get(self, request: Request, run_id: UUID) -> HttpResponse:
+        """List the requests of a run to models."""
         run = get_run_for(request.user, run_id, ChatVerb.SEE)
         return build_list_response(list_calls_of_run(run.id))
 
@@ -48,6 +51,7 @@ class Calls(APIView):
 class Stop(APIView):
     @extend_schema(operation_id="stop_run", request=None, responses=RunRow)
     def post(self, request: Request, run_id: UUID) -> HttpResponse:
+        """Stop a run and the runs that work for it."""
         return build_response(runs.stop_run(request.user, run_id).to_row())
 
 
@@ -56,12 +60,14 @@ class Retry(APIView):
 
     @extend_schema(operation_id="retry_run", request=None, responses={201: RunRow})
     def post(self, request: Request, run_id: UUID) -> HttpResponse:
+        """Retry a run that failed or was stopped."""
         return build_response(runs.retry_run(request.user, run_id).to_row(), 201)
 
 
 class Replies(APIView):
     @extend_schema(operation_id="list_version_replies", parameters=PAGE_PARAMETERS, responses=Page[ReplyRow])
     def get(self, request: Request, agent_id: UUID, number: int) -> HttpResponse:
+        """List the runs in which a version of an agent answered."""
         replies = list_replies_of_version(get_version(request.user, agent_id, number), request.user)
         return answer_page(request, replies, by="-created_at", serialize=partial(build_reply_rows, request.user))
 
@@ -76,6 +82,7 @@ class Comparisons(APIView):
         operation_id="start_comparison", request=ComparisonBody, responses={200: MessageRow, 201: MessageRow}
     )
     def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
+        """Have production and the applied draft of an agent answer the same text."""
         body = read(request, ComparisonBody)
         message, is_new = comparisons.start_comparison(request.user, chat_id, agent_id, **body.model_dump())
         remember_workspace(request.user.pk, chat_id, message.chat.workspace_id)

@@ -41,9 +41,12 @@ def stop_run(actor: Actor, run_id: UUID, *, as_operator: bool = False) -> Run:
     run that no worker executes ends at once; else its worker ends it, and keeps what was streamed so far (RUN16).
 
     The person whom the run works for, the person who triggered it and editors may do so. `as_operator`: the actor is an
-    operator, who needs no rights in the chat and may stop jobs, too. Raises `NotFound`, `Forbidden`, `Conflict` (`run_ended`).
+    operator, who needs no rights in the chat and may stop jobs, too. Stopping a stopped run changes nothing. Raises `NotFound`,
+    `Forbidden`, and `Conflict` (`run_ended`) if it has ended otherwise.
     """
     run = _get_locked_run(actor, run_id, ChatVerb.STOP_ANY_RUN, own=ChatVerb.STOP_OWN_RUN, as_operator=as_operator)
+    if run.state == RunState.STOPPED:
+        return run
     if run.state not in NOT_ENDED:
         raise Conflict(gettext("This run is over."), code=Code.RUN_ENDED)
     if isinstance(get_kind(run), Job):

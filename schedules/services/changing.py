@@ -36,8 +36,9 @@ def create_schedule(
     expression: str,
     time_zone: str,
     grace_seconds: int = 3600,
-) -> Schedule:
-    """Create a schedule of an agent in a chat; the actor owns it. The same `id` again returns the first one.
+) -> tuple[Schedule, bool]:
+    """Create a schedule of an agent in a chat; the actor owns it. Return it, and whether it is new: the same `id` again returns
+    the first one.
 
     Raises `NotFound`, `Forbidden`, `Conflict`, `QuotaReached`, and `Invalid` for an expression that is not allowed.
     """
@@ -47,7 +48,7 @@ def create_schedule(
     if id and (stored := Schedule.objects.select_related("chat", "owner").filter(pk=id).first()):
         if (stored.chat_id, stored.agent_id, stored.owner_id) != (chat.id, agent_id, actor.id):
             raise build_duplicate_id_error("schedule")
-        return stored
+        return stored, False
     agent = get_wakeable_participant(chat, agent_id).actor
     check_quota("schedules", Schedule.objects.filter(workspace=chat.workspace_id))
     schedule = Schedule(id=id or new_id(), workspace_id=chat.workspace_id, chat=chat, agent=agent, owner=actor)
@@ -55,7 +56,7 @@ def create_schedule(
     _set_fields(schedule, {**fields, "grace_seconds": grace_seconds})
     schedule.save(force_insert=True)
     _publish(actor, "schedule.created", schedule)
-    return schedule
+    return schedule, True
 
 
 @transaction.atomic

@@ -22,6 +22,7 @@ class NewMerge(APIView):
 
     @extend_schema(operation_id="merge_suggestions", request=MergeBody, responses={201: MergeRow})
     def post(self, request: Request, agent_id: UUID) -> HttpResponse:
+        """Merge suggestions for an agent into one draft."""
         body = read(request, MergeBody)
         merge = suggestions.merge_suggestions(
             request.user, agent_id, id=body.id, suggestion_ids=body.suggestion_ids, chat_id=body.chat_id
@@ -32,6 +33,7 @@ class NewMerge(APIView):
 class Merges(APIView):
     @extend_schema(operation_id="list_merges", parameters=build_query_parameters(MergesQuery), responses=Page[MergeRow])
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        """List the merges of suggestions in a workspace."""
         query = read_query(request, MergesQuery)
         rows = list_merges(get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE))
         if query.state == "active":
@@ -43,6 +45,7 @@ class Merges(APIView):
 class OneMerge(APIView):
     @extend_schema(operation_id="read_merge", responses=MergeRow)
     def get(self, request: Request, merge_id: UUID) -> HttpResponse:
+        """Read a merge of suggestions."""
         merge = get_merge_for(request.user, merge_id, MergeVerb.SEE)
         return build_response(get_merge_row(request.user, merge.id))
 
@@ -50,6 +53,7 @@ class OneMerge(APIView):
 class StopMerge(APIView):
     @extend_schema(operation_id="stop_merge", request=None, responses=MergeRow)
     def post(self, request: Request, merge_id: UUID) -> HttpResponse:
+        """Stop a merge. Its suggestions can be decided again."""
         suggestions.stop_merge(request.user, merge_id)
         return build_response(get_merge_row(request.user, merge_id))
 
@@ -59,5 +63,6 @@ class RetryMerge(APIView):
 
     @extend_schema(operation_id="retry_merge", request=None, responses=MergeRow)
     def post(self, request: Request, merge_id: UUID) -> HttpResponse:
+        """Retry a merge that failed or was stopped."""
         suggestions.retry_merge(request.user, merge_id)
         return build_response(get_merge_row(request.user, merge_id))

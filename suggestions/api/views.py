@@ -34,6 +34,7 @@ class SuggestDraft(APIView):
 
     @extend_schema(operation_id="suggest_draft", request=SuggestBody, responses={201: SuggestionRow})
     def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
+        """Suggest a draft as the next version of its agent."""
         body = read(request, SuggestBody)
         suggestion = suggestions.suggest_draft(request.user, chat_id, agent_id, revision=body.revision, note=body.note)
         return build_response(get_suggestion_row(request.user, suggestion.id), 201)
@@ -42,6 +43,7 @@ class SuggestDraft(APIView):
 class DraftSuggestions(APIView):
     @extend_schema(operation_id="read_draft_suggestions", responses=DraftSuggestionsRow)
     def get(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
+        """Read the suggestions that are merged into a draft."""
         return build_response(suggestions.read_draft_suggestions(request.user, chat_id, agent_id))
 
 
@@ -50,6 +52,7 @@ class SuggestSpec(APIView):
 
     @extend_schema(operation_id="suggest_spec", request=NewSuggestionBody, responses={201: SuggestionRow})
     def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
+        """Suggest a spec as the next version of an agent, without a draft."""
         body = read(request, NewSuggestionBody)
         suggestion = suggestions.suggest_spec(
             request.user,
@@ -70,6 +73,7 @@ class Suggestions(APIView):
         responses=Page[ListedSuggestionRow],
     )
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        """List the suggestions for the agents of a workspace."""
         query = read_query(request, SuggestionsQuery)
         workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
         rows = list_suggestions(workspace)
@@ -85,6 +89,7 @@ class Suggestions(APIView):
 class PendingCount(APIView):
     @extend_schema(operation_id="count_suggestions", responses=CountRow)
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        """Count the suggestions that wait for a decision."""
         workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
         return build_response(CountRow(pending=count_pending(workspace)))
 
@@ -94,6 +99,7 @@ class OneSuggestion(APIView):
 
     @extend_schema(operation_id="read_suggestion", responses=SuggestionDetailRow)
     def get(self, request: Request, suggestion_id: UUID) -> HttpResponse:
+        """Read a suggestion with its differences from base and production."""
         suggestion = get_suggestion_for(request.user, suggestion_id, SuggestionVerb.SEE)
         return build_response(get_suggestion_detail(request.user, suggestion.id))
 
@@ -101,6 +107,7 @@ class OneSuggestion(APIView):
 class RejectSuggestion(APIView):
     @extend_schema(operation_id="reject_suggestion", request=RejectBody, responses=SuggestionRow)
     def post(self, request: Request, suggestion_id: UUID) -> HttpResponse:
+        """Reject a suggestion."""
         reason = read(request, RejectBody).reason
         suggestions.reject_suggestion(request.user, suggestion_id, reason=reason)
         return build_response(get_suggestion_row(request.user, suggestion_id))
@@ -111,6 +118,7 @@ class AcceptSuggestion(APIView):
 
     @extend_schema(operation_id="accept_suggestion", request=AcceptBody, responses={201: MergeRow})
     def post(self, request: Request, suggestion_id: UUID) -> HttpResponse:
+        """Accept a suggestion by merging it into a draft."""
         body = read(request, AcceptBody)
         merge = suggestions.accept_suggestion(request.user, suggestion_id, id=body.id, chat_id=body.chat_id)
         return build_response(get_merge_row(request.user, merge.id), 201)
@@ -119,6 +127,7 @@ class AcceptSuggestion(APIView):
 class WithdrawSuggestion(APIView):
     @extend_schema(operation_id="withdraw_suggestion", request=None, responses=SuggestionRow)
     def post(self, request: Request, suggestion_id: UUID) -> HttpResponse:
+        """Withdraw the reader's own suggestion."""
         suggestions.withdraw_suggestion(request.user, suggestion_id)
         return build_response(get_suggestion_row(request.user, suggestion_id))
 
@@ -128,5 +137,6 @@ class SummarizeSuggestion(APIView):
 
     @extend_schema(operation_id="summarize_suggestion", request=None, responses=SuggestionRow)
     def post(self, request: Request, suggestion_id: UUID) -> HttpResponse:
+        """Have the summary of a suggestion written again after a failure."""
         suggestions.summarize_suggestion(request.user, suggestion_id)
         return build_response(get_suggestion_row(request.user, suggestion_id))

@@ -135,16 +135,18 @@ def _start_merge(merge: Merge, suggestions: list[Suggestion]) -> None:
 
 @transaction.atomic
 def stop_merge(actor: Actor, merge_id: UUID, *, as_operator: bool = False) -> Merge:
-    """Stop a merge, and its job if there is one. Its suggestions can be decided again.
+    """Stop a merge, and its job if there is one. Its suggestions can be decided again. Stopping a stopped one changes nothing.
 
     With `as_operator`, the actor must be an operator and need not be a member. Raises `NotFound`, `Forbidden`, and `Conflict`
-    (`merge_ended`).
+    (`merge_ended`) if it has ended otherwise.
     """
     if as_operator:
         merge = get_for_operator(actor, Merge, merge_id)
         lock_merge(merge)
     else:
         merge = get_merge_for(actor, merge_id, MergeVerb.STOP, lock=True)
+    if merge.state == MergeState.STOPPED:
+        return merge
     if not is_under_way(merge):
         raise _build_ended_error()
     close_merge(merge, MergeState.STOPPED)

@@ -33,7 +33,7 @@ def program(team):
 def test_SEC17_the_text_of_a_token_is_returned_once_and_only_its_hash_is_stored(team):
     alice = client_for(team, "alice")
     made = alice.ok("POST", "me/tokens", {"name": "Deploy", "days": 30, "password": PASSWORD})
-    text = made["text"]
+    text = made["secret"]
     assert text.startswith("atl_")
     assert len(text) == 47  # 256 random bits
     token = ApiToken.objects.get()

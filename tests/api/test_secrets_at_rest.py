@@ -83,7 +83,7 @@ def test_SEC17_no_plain_secret_is_in_the_database_in_redis_or_in_the_log(setting
         f"workspaces/{team.workspace.id}/model/test",
         {"provider": "openai", "default_model": "gpt", "revision": 1, "key": CANARY},
     )
-    token = alice.ok("POST", "me/tokens", {"name": "Mine", "password": PASSWORD})["text"]
+    token = alice.ok("POST", "me/tokens", {"name": "Mine", "password": PASSWORD})["secret"]
     Api().client.post("/_allauth/app/v1/auth/password/request", {"email": "bob@example.org"}, "application/json")
     alice.ok("POST", "me/email", {"email": "alice@example.net", "password": PASSWORD})
     tasks.send_email_change(str(EmailChange.objects.get().pk), WEB_APP_URL, "en")
@@ -125,7 +125,7 @@ def test_SEC17_no_secret_of_models_tools_and_programs_is_in_the_database_in_redi
     server = alice.ok("POST", f"{workspace}/http-servers", body)
     form = {"description": "Find fares.", "method": "GET", "path": "/openapi.json"}
     alice.ok("POST", f"tool-servers/{server['id']}/tools", {"name": "find_fares", "form": form})
-    token = alice.ok("POST", f"{agent}/tokens", {"name": "Bot"})["text"]
+    token = alice.ok("POST", f"{agent}/tokens", {"name": "Bot"})["secret"]
     webhook = alice.ok("POST", f"{agent}/webhooks", {"url": "https://bot.example.com/wake"})["secret"]
 
     add_tool_use(team.robin.current_spec, "find_fares")

@@ -76,7 +76,7 @@ def test_older_messages_are_read_by_pages():
     for text in texts:
         alice.ok("POST", f"chats/{chat}/messages", message_body(text, wake="nobody"))
     newest = alice.ok("GET", f"chats/{chat}/messages?limit=4")
-    older = alice.ok("GET", f"chats/{chat}/messages?limit=4&before={newest['next']}")
+    older = alice.ok("GET", f"chats/{chat}/messages?limit=4&before={newest['before']}")
     assert [m["payload"]["text"] for m in newest["results"]] == texts[3:]
     assert [m["payload"]["text"] for m in older["results"]][-3:] == texts[:3]
 

@@ -137,6 +137,32 @@ def test_the_second_decision_is_refused_with_the_name_of_the_first(team):
     assert read_facts() == before
 
 
+@pytest.mark.parametrize(
+    ("decision", "fields", "others"),
+    [
+        ("refused", {"note": "Not now "}, [{"note": "Never"}]),
+        ("approved", {}, [{"arguments": '{"name": "b.md", "text": "Hi"}'}]),
+        (
+            "approved",
+            {"arguments": '{"name": "b.md", "text": "Hi"}'},
+            [{}, {"arguments": '{"name": "c.md", "text": "Hi"}'}],
+        ),
+    ],
+)
+def test_the_same_decision_again_changes_nothing_and_another_one_is_refused(team, decision, fields, others):
+    [approval] = ask(team)
+    approvals.decide_approval(team.bob, approval.pk, decision, **fields)
+    before = read_facts()
+    again = approvals.decide_approval(team.bob, approval.pk, decision, **fields)
+    assert again.decision == decision
+    for other in others:
+        with pytest.raises(Conflict, match="Bob has decided already"):
+            approvals.decide_approval(team.bob, approval.pk, decision, **other)
+    with pytest.raises(Conflict, match="Bob has decided already"):
+        approvals.decide_approval(team.alice, approval.pk, decision, **fields)
+    assert read_facts() == before
+
+
 @pytest.mark.django_db(transaction=True)
 def test_RUN22_of_two_people_who_decide_at_once_one_succeeds(team):
     [approval] = ask(team)
@@ -247,6 +273,11 @@ def test_SEC9_a_question_is_answered_by_a_choice_which_the_model_has_written_or_
     decided = find_decided_calls(approval.run_id)["call_1"]
     assert (decided.result, decided.quotes_agents) == (("ok", f"Bob answered: {answer}"), is_choice)
     assert Message.objects.get(type="APPROVAL_DECIDED").payload["answer"] == answer
+    before = read_facts()
+    approvals.decide_approval(team.bob, approval.pk, "answered", **fields)
+    with pytest.raises(Conflict):
+        approvals.decide_approval(team.bob, approval.pk, "answered", choice=0)
+    assert read_facts() == before
 
 
 def test_what_does_not_answer_a_question_is_refused(team):

@@ -96,8 +96,9 @@ def test_BRD10_a_board_is_stopped_in_any_state_and_what_comes_later_changes_noth
         assert [result.text for result in late] == ([] if state == "aggregating" else ["Too late."])
     assert (boards.read(board).state, boards.list_states(board)) == ("failed", expected)
     assert not Run.objects.filter(state__in=NOT_ENDED).exists()
+    assert services.stop_board(boards.team.alice, board.id).epoch == 1
     with pytest.raises(Conflict) as refused:
-        services.stop_board(boards.team.alice, board.id)
+        services.answer_board(boards.team.alice, board.id)
     assert refused.value.code == Code.BOARD_ENDED
     assert [message.type for message in boards.list_messages("TASKS_STOPPED", "TASKS_ENDED")] == ["TASKS_STOPPED"]
 

@@ -160,6 +160,22 @@ async def test_SEC20_a_socket_survives_invalid_frames(team, tabs):
     assert (await tab.subscribe(f"chat:{team.chat.id}"))["type"] == "subscribed"
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "The frame is not JSON."),
+        ('{"type": "delete"}', "The frame has no known `type`. There are: subscribe, unsubscribe, typing, mark_read."),
+        ("{}", "The frame has no known `type`. There are: subscribe, unsubscribe, typing, mark_read."),
+        ('{"type": "subscribe"}', "The frame does not match the schema: subscribe.topic: Field required"),
+        ("[]", "The frame does not match the schema: frame: Input should be an object"),
+    ],
+)
+async def test_the_error_says_why_a_frame_is_invalid(team, tabs, text, message):
+    tab = await tabs.open_tab(team.alice)
+    await tab.socket.send_input({"type": "websocket.receive", "text": text})
+    assert (await tab.receive())["message"] == message
+
+
 @pytest.mark.parametrize("text", ["x" * (limits.MAX_FRAME_BYTES + 1), "你" * (limits.MAX_FRAME_BYTES // 3 + 1)])
 async def test_MSG8_a_too_large_frame_closes_the_socket(team, tabs, text):
     tab = await tabs.open_tab(team.alice)

@@ -10,6 +10,7 @@ from django.db import transaction
 from chats import services as chats
 from common.errors import Code, Conflict, Forbidden, NotFound
 from events.control import send_stop
+from events.models import AuditRecord
 from events.rows import Role
 from events.stream import get_partials
 from llm.tokens import estimate_tokens
@@ -172,13 +173,24 @@ def test_a_queued_run_is_stopped_at_once(environment):
     assert [row.type for row in environment.log()] == ["TEXT_MESSAGE", "RUN_STOPPED"]
 
 
-def test_stopping_a_run_twice_or_too_late_is_refused(environment):
+def test_stopping_a_stopped_run_again_changes_nothing(environment):
     environment.post("hello")
     [run] = environment.runs()
     stop(environment, run)
+    assert stop(environment, run).state == "stopped"
+    assert [row.type for row in environment.log()] == ["TEXT_MESSAGE", "RUN_STOPPED"]
+    assert AuditRecord.objects.filter(action="run.stopped").count() == 1
+
+
+@pytest.mark.usefixtures("engine")
+def test_stopping_a_run_that_has_answered_is_refused(environment):
+    environment.model.script(text="Hello.")
+    environment.post("hello")
+    [run] = environment.wait_until_idle()
     with pytest.raises(Conflict) as refusal:
         stop(environment, run)
     assert refusal.value.code == Code.RUN_ENDED
+    assert environment.runs()[0].state == "completed"
 
 
 def test_a_suggester_stops_what_works_for_them_and_nothing_else(environment):

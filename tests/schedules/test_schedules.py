@@ -23,6 +23,7 @@ from schedules.hooks import schedule_failed
 from schedules.models import Schedule, ScheduledTime
 from schedules.selectors import list_schedules
 from schedules.services import firing
+from tests.api.test_rights import client_for
 from tests.factories.schedules import ScheduledTimeFactory, ScheduleFactory
 from tests.factories.usage import ModelPriceFactory
 from tests.people import make_agent, make_person
@@ -44,7 +45,7 @@ def create(environment, *, by=None, **fields):
         "expression": "0 8 1 1 *",
         "time_zone": "Asia/Taipei",
     } | fields
-    return schedules.create_schedule(by or team.alice, team.chat.id, team.robin.id, **fields)
+    return schedules.create_schedule(by or team.alice, team.chat.id, team.robin.id, **fields)[0]
 
 
 def make_due(schedule, **ago):
@@ -112,9 +113,13 @@ def test_the_schedules_of_a_chat_between_agents_are_seen_by_editors_and_changed_
 def test_the_same_id_again_creates_one_schedule(environment):
     id = new_id()
     assert create(environment, id=id).pk == create(environment, id=id).pk == id
+    api = client_for(environment.team, "alice")
+    path = f"chats/{environment.team.chat.id}/agents/{environment.team.robin.id}/schedules"
+    body = {"id": str(new_id()), "name": "Evening", "instructions": "Sum it up.", "expression": "@daily"}
+    assert [api("POST", path, body | {"time_zone": "UTC"}).status_code for _ in range(2)] == [201, 200]
     with pytest.raises(Conflict):
         create(environment, id=id, by=_make_editor(environment))
-    assert Schedule.objects.count() == 1
+    assert Schedule.objects.count() == 2
 
 
 def test_an_invalid_expression_and_too_many_schedules_are_refused(environment, settings):

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import logging
+import re
 import threading
 from collections.abc import Iterable
 from typing import Any
@@ -9,6 +11,7 @@ from typing import Any
 import pytest
 
 from common.errors import LimitReached
+from common.request_ids import AddRequestId
 from server import limits
 from server.bridge import REFUSAL_DELAY_SECONDS, Bridge, identify_by_ip_address
 from server.fair_queue import HTTPCaller
@@ -79,7 +82,7 @@ async def test_a_request_is_converted_as_in_pep_3333() -> None:
     assert seen["PATH_INFO"].encode("latin-1").decode() == "/聊天"
     assert seen["REMOTE_ADDR"] == "10.1.2.3"
     assert seen["wsgi.url_scheme"] == "https"
-    assert exchange.sent[0]["headers"] == [(b"x-test", b"\xe4"), (b"set-cookie", b"a=1")]
+    assert exchange.sent[0]["headers"][:-1] == [(b"x-test", b"\xe4"), (b"set-cookie", b"a=1")]
 
 
 async def test_a_header_with_an_underscore_cannot_forge_one_of_a_proxy() -> None:
@@ -272,3 +275,51 @@ async def test_a_refusal_is_delayed_without_delaying_other_requests(monkeypatch:
     await asyncio.gather(*tasks)
     assert [upload.status for upload in refused] == [429] * 3
     assert [upload.read for upload in refused] == [0] * 3
+
+
+def get_request_id_of(exchange: Exchange) -> str:
+    [id] = [value for name, value in exchange.sent[0]["headers"] if name == b"x-request-id"]
+    return str(id, "ascii")
+
+
+@pytest.mark.parametrize("given", ["0123456789abcdef0123456789abcdef", "8f14e45f-ceea-467f-a9d4-1b2c3d4e5f60"])
+async def test_an_answer_and_its_log_lines_have_the_id_that_a_proxy_gave_the_request(given):
+    seen: list[Any] = []
+
+    def log(environ: dict[str, Any], start: Any) -> Iterable[bytes]:
+        record = logging.makeLogRecord({"msg": "Something happened"})
+        AddRequestId().filter(record)
+        seen.append(vars(record)["request_prefix"])
+        return echo(environ, start)
+
+    exchange = Exchange(headers=[(b"x-request-id", given.encode())])
+    await build_bridge(log)(exchange.scope, exchange.receive, exchange.send)
+    assert (get_request_id_of(exchange), seen) == (given, [f"[{given}] "])
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        [],
+        [(b"x-request-id", b"short")],
+        [(b"x-request-id", b"a b\x1b[31m-12345678")],
+        [(b"x-request-id", b"x" * 65)],
+        [(b"x-request-id", b"atl_12345678901234567890")],
+        [(b"x-request-id", b"0123456789"), (b"x-request-id", b"9876543210")],
+    ],
+)
+async def test_a_request_without_a_safe_id_gets_a_new_one(headers):
+    ids = []
+    for _ in range(2):
+        exchange = Exchange(headers=headers)
+        await build_bridge()(exchange.scope, exchange.receive, exchange.send)
+        ids.append(get_request_id_of(exchange))
+    assert ids[0] != ids[1]
+    assert all(re.fullmatch(r"[0-9a-f]{32}", id) for id in ids)
+
+
+async def test_a_refusal_has_a_request_id_too():
+    exchange = Exchange(b"x" * 200)
+    await build_bridge(max_body=100)(exchange.scope, exchange.receive, exchange.send)
+    assert exchange.status == 413
+    assert get_request_id_of(exchange)

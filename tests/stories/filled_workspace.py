@@ -95,7 +95,7 @@ class FilledWorkspace:
         alice = self.alice
         body = {"actor_id": self.writer, "agent_id": self.planner}
         self.agents_chat = alice.ok("POST", f"workspaces/{self.workspace}/direct-chats", body)["chat"]["id"]
-        token = alice.ok("POST", f"agents/{self.writer}/tokens", {"name": "Bot"})["text"]
+        token = alice.ok("POST", f"agents/{self.writer}/tokens", {"name": "Bot"})["secret"]
         self.model.script(match="Which hotel", text="The one near the metro.", times=1)
         message = {"id": str(new_id()), "text": "Which hotel do we name in the letter?"}
         headers = {"Authorization": f"Bearer {token}"}

@@ -47,7 +47,7 @@ def test_a_program_makes_a_board_retries_a_task_and_runs_it_again_from_there(ali
     model.script(system="You are finance.", match="A rough sum is enough.", text="About 90,000.")
     model.script(system="You are travel.", text="Arashiyama first.")
     model.script(match="Answer this request", text="Go on 19 November.")
-    token = alice.ok("POST", "me/tokens", {"name": "Program", "password": PASSWORD})["text"]
+    token = alice.ok("POST", "me/tokens", {"name": "Program", "password": PASSWORD})["secret"]
     variables = {"ATELIER_URL": stack.url, "ATELIER_TOKEN": token, "ATELIER_CHAT": alice.chat}
     lines = []
     command = ("examples/board.py", REQUEST, *HANDLES)

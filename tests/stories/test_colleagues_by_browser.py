@@ -62,7 +62,7 @@ class Colleagues:
         return self.alice.ok("POST", f"workspaces/{self.workspace}/agents", body)
 
     def start_bot(self) -> "subprocess.Popen[bytes]":
-        token = self.alice.ok("POST", f"agents/{self.echo}/tokens", {"name": "Bot"})["text"]
+        token = self.alice.ok("POST", f"agents/{self.echo}/tokens", {"name": "Bot"})["secret"]
         environment = {"ATELIER_URL": self.stack.url, "ATELIER_TOKEN": token, "ATELIER_POLL_SECONDS": "0.2"}
         bot = subprocess.Popen(
             [sys.executable, "examples/outside_program.py"],

@@ -28,7 +28,7 @@ def echo(stack, model):
     link = alice.ok("POST", f"chats/{chat}/links", {"role": "suggester"})["url"]
     bob.ok("POST", f"join/{link.rsplit('/', 1)[1]}")
     alice.ok("PATCH", f"agents/{echo}/access", {"runs_outside": True})
-    token = alice.ok("POST", f"agents/{echo}/tokens", {"name": "Bot"})["text"]
+    token = alice.ok("POST", f"agents/{echo}/tokens", {"name": "Bot"})["secret"]
     yield SimpleNamespace(alice=alice, bob=bob, chat=chat, id=echo, token=token, url=stack.url)
     alice.close()
     bob.close()

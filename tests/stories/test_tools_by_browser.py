@@ -35,7 +35,7 @@ def test_our_own_document_becomes_tools_that_an_agent_calls(
     cookies = {cookie["name"]: cookie["value"] for cookie in page.context.cookies()}
     csrf = {"X-CSRFToken": cookies.get("csrftoken", ""), "Referer": own_stack.url}
     body = {"name": "Tools", "password": PASSWORD, "scope": "read"}
-    token = api.post(f"{own_stack.url}/api/v1/me/tokens", data=body, headers=csrf).json()["text"]
+    token = api.post(f"{own_stack.url}/api/v1/me/tokens", data=body, headers=csrf).json()["secret"]
     workspace = api.get(f"{own_stack.url}/api/v1/workspaces").json()["results"][0]
 
     alice.open(f"/w/{workspace['handle']}/settings?section=tools")

@@ -20,13 +20,16 @@ from tools.rows import build_server_row
 
 
 class NewMCPServerBody(Body):
-    """`auth_name`: the header of the credential, if `auth` is `header`. The credential is never returned."""
-
     name: Name
+    """The name that people see."""
     base_url: str = Field(min_length=1, max_length=400)
+    """The address of the server."""
     auth: Literal["none", "bearer", "header", "oauth"] = "none"
+    """How the credential is sent. `oauth`: a person signs in at the server."""
     auth_name: str = Field(default="", max_length=80)
+    """The header of the credential, if `auth` is `header`."""
     credential: str = Field(default="", max_length=4000)
+    """The token. It is stored encrypted and never returned."""
 
 
 class SignInRow(Row):
@@ -40,6 +43,7 @@ class MCPServers(APIView):
 
     @extend_schema(operation_id="add_mcp_server", request=NewMCPServerBody, responses={201: ToolServerRow})
     def post(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        """Add an MCP server. Its tools are listed, and off until they are approved."""
         body = read(request, NewMCPServerBody)
         server = services.add_mcp_server(
             request.user,
@@ -58,6 +62,7 @@ class Refresh(APIView):
 
     @extend_schema(operation_id="refresh_mcp_server", request=None, responses={204: None})
     def post(self, request: Request, server_id: UUID) -> HttpResponse:
+        """Have the tools of an MCP server listed again."""
         services.request_tool_listing(request.user, server_id)
         return build_empty_response()
 
@@ -68,6 +73,7 @@ class StartMCPSignIn(APIView):
 
     @extend_schema(operation_id="start_mcp_sign_in", request=None, responses=SignInRow)
     def post(self, request: Request, server_id: UUID) -> HttpResponse:
+        """Start to sign in at an MCP server, in the browser of a person."""
         return build_response(SignInRow(url=services.start_sign_in(request.user, server_id, request.session)))
 
 

@@ -40,6 +40,7 @@ from workspaces.permissions import WorkspaceVerb, get_workspace_for
 class WorkspaceTools(APIView):
     @extend_schema(operation_id="list_workspace_tools", responses=Page[OfferedToolRow])
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        """List the tools that agents of a workspace can have."""
         workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
         return build_list_response(list_offered_tool_rows(workspace.id))
 
@@ -47,6 +48,7 @@ class WorkspaceTools(APIView):
 class ToolPolicies(APIView):
     @extend_schema(operation_id="set_tool_policy", request=PolicyBody, responses=OfferedToolRow)
     def put(self, request: Request, workspace_id: UUID, tool: str) -> HttpResponse:
+        """Set whether agents may use a tool, and whether they ask first."""
         row = tools.set_policy(request.user, workspace_id, tool, policy=read(request, PolicyBody).policy)
         found = get_tools(workspace_id, [row.tool])[row.tool]
         return build_response(build_offered_tool_row(found, get_policies(workspace_id)))
@@ -55,6 +57,7 @@ class ToolPolicies(APIView):
 class Servers(APIView):
     @extend_schema(operation_id="list_tool_servers", responses=Page[ToolServerRow])
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        """List the tool servers of a workspace."""
         workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
         return build_list_response(list_server_rows(workspace.id))
 
@@ -62,6 +65,7 @@ class Servers(APIView):
 class NewServers(APIView):
     @extend_schema(operation_id="create_tool_server", request=NewServerBody, responses={201: ToolServerRow})
     def post(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        """Create a server for HTTP tools."""
         body = read(request, NewServerBody)
         server = tools.create_server(
             request.user,
@@ -80,6 +84,7 @@ class NewServers(APIView):
 class OneServer(APIView):
     @extend_schema(operation_id="change_tool_server", request=ServerBody, responses=ToolServerRow)
     def patch(self, request: Request, server_id: UUID) -> HttpResponse:
+        """Change a tool server."""
         changes = {name: value for name, value in read(request, ServerBody) if value is not None}
         if "credential" in changes:
             changes["credential"] = Secret(changes["credential"])
@@ -88,6 +93,7 @@ class OneServer(APIView):
 
     @extend_schema(operation_id="delete_tool_server", responses={204: None})
     def delete(self, request: Request, server_id: UUID) -> HttpResponse:
+        """Delete a tool server with its tools."""
         tools.delete_server(request.user, server_id)
         return build_empty_response()
 
@@ -95,6 +101,7 @@ class OneServer(APIView):
 class ServerTools(APIView):
     @extend_schema(operation_id="create_workspace_tool", request=NewToolBody, responses={201: WorkspaceToolRow})
     def post(self, request: Request, server_id: UUID) -> HttpResponse:
+        """Create an HTTP tool on a tool server."""
         tool = tools.create_tool(request.user, server_id, **dict(read(request, NewToolBody)))
         return build_response(_build_row(tool), 201)
 
@@ -102,6 +109,7 @@ class ServerTools(APIView):
 class ServerOperations(APIView):
     @extend_schema(operation_id="import_operations", request=ImportOperationsBody, responses=Page[WorkspaceToolRow])
     def post(self, request: Request, server_id: UUID) -> HttpResponse:
+        """Make tools of operations of an OpenAPI document that was read."""
         body = read(request, ImportOperationsBody)
         chosen = [ChosenOperation(**dict(one)) for one in body.operations]
         created = tools.import_operations(request.user, server_id, job_id=body.job_id, chosen=chosen)
@@ -111,11 +119,13 @@ class ServerOperations(APIView):
 class OneTool(APIView):
     @extend_schema(operation_id="change_workspace_tool", request=ToolBody, responses=WorkspaceToolRow)
     def patch(self, request: Request, tool_id: UUID) -> HttpResponse:
+        """Change a tool of a tool server."""
         changes = {name: value for name, value in read(request, ToolBody) if value is not None}
         return build_response(_build_row(tools.change_tool(request.user, tool_id, **changes)))
 
     @extend_schema(operation_id="delete_workspace_tool", responses={204: None})
     def delete(self, request: Request, tool_id: UUID) -> HttpResponse:
+        """Delete a tool of a tool server."""
         tools.delete_tool(request.user, tool_id)
         return build_empty_response()
 
@@ -123,6 +133,7 @@ class OneTool(APIView):
 class ToolApproval(APIView):
     @extend_schema(operation_id="approve_workspace_tool", request=ToolApprovalBody, responses=WorkspaceToolRow)
     def put(self, request: Request, tool_id: UUID) -> HttpResponse:
+        """Approve a tool of a tool server, as its definition was read."""
         body = read(request, ToolApprovalBody)
         return build_response(
             _build_row(tools.approve_tool(request.user, tool_id, definition_hash=body.hash, effect=body.effect))
@@ -134,6 +145,7 @@ class ToolTest(APIView):
 
     @extend_schema(operation_id="test_workspace_tool", request=ToolTestBody, responses={202: ToolJobRow})
     def post(self, request: Request, tool_id: UUID) -> HttpResponse:
+        """Start a test call of a tool."""
         job = jobs.start_tool_test(request.user, tool_id, arguments=read(request, ToolTestBody).arguments)
         return build_response(_build_job_row(job), 202)
 
@@ -143,6 +155,7 @@ class Documents(APIView):
 
     @extend_schema(operation_id="read_openapi_document", request=DocumentBody, responses={202: ToolJobRow})
     def post(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        """Have an OpenAPI document read, to make tools of its operations."""
         body = read(request, DocumentBody)
         job = jobs.start_reading_document(request.user, workspace_id, url=body.url, text=body.text)
         return build_response(_build_job_row(job), 202)
@@ -151,6 +164,7 @@ class Documents(APIView):
 class OneJob(APIView):
     @extend_schema(operation_id="read_tool_job", responses=ToolJobRow)
     def get(self, request: Request, workspace_id: UUID, job_id: UUID) -> HttpResponse:
+        """Read the result of a tool's test or of the reading of a document."""
         return build_response(_build_job_row(jobs.get_tool_job(request.user, workspace_id, job_id)))
 
 

@@ -29,6 +29,7 @@ from usage.selectors import UsagePeriod, get_usage, iterate_exported_usage, list
 class WorkspaceUsage(APIView):
     @extend_schema(operation_id="read_usage", parameters=build_query_parameters(UsageQuery), responses=UsageReportRow)
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        """Read what a workspace has used, by day and group."""
         query = read_query(request, UsageQuery)
         period = UsagePeriod(query.starts_on, query.ends_on)
         return build_response(get_usage(request.user, workspace_id, period, query.group))
@@ -41,6 +42,7 @@ class UsageCSV(APIView):
         responses={(200, "text/csv"): OpenApiTypes.STR},
     )
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        """Download what a workspace has used, as CSV."""
         query = read_query(request, UsageQuery)
         period = UsagePeriod(query.starts_on, query.ends_on)
         rows = iterate_exported_usage(request.user, workspace_id, period, query.group)
@@ -52,10 +54,12 @@ class UsageCSV(APIView):
 class Budgets(APIView):
     @extend_schema(operation_id="list_budgets", responses=Page[BudgetRow])
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        """List the budgets of a workspace."""
         return build_list_response(list_budgets(request.user, workspace_id))
 
     @extend_schema(operation_id="create_budget", request=NewBudgetBody, responses={201: BudgetRow})
     def post(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        """Create a budget: what a workspace, person, agent or run may cost."""
         body = read(request, NewBudgetBody)
         budget = usage.create_budget(
             request.user,
@@ -73,6 +77,7 @@ class Budgets(APIView):
 class OneBudget(APIView):
     @extend_schema(operation_id="change_budget", request=BudgetBody, responses=BudgetRow)
     def patch(self, request: Request, budget_id: UUID) -> HttpResponse:
+        """Change the limit of a budget."""
         body = read(request, BudgetBody)
         budget = usage.change_budget(
             request.user,
@@ -86,6 +91,7 @@ class OneBudget(APIView):
 
     @extend_schema(operation_id="delete_budget", responses={204: None})
     def delete(self, request: Request, budget_id: UUID) -> HttpResponse:
+        """Delete a budget."""
         usage.delete_budget(request.user, budget_id)
         return build_empty_response()
 
@@ -93,10 +99,12 @@ class OneBudget(APIView):
 class Prices(APIView):
     @extend_schema(operation_id="list_prices", responses=Page[ModelPriceRow])
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        """List the prices of models in a workspace."""
         return build_list_response([price.to_row() for price in list_prices(request.user, workspace_id)])
 
     @extend_schema(operation_id="set_price", request=PriceBody, responses=ModelPriceRow)
     def put(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        """Set the price of a model in a workspace."""
         body = read(request, PriceBody)
         price = usage.set_price(
             request.user,
@@ -112,6 +120,7 @@ class Prices(APIView):
 class OnePrice(APIView):
     @extend_schema(operation_id="delete_price", responses={204: None})
     def delete(self, request: Request, price_id: UUID) -> HttpResponse:
+        """Delete a price that the workspace has set for a model."""
         usage.delete_price(request.user, price_id)
         return build_empty_response()
 

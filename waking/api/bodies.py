@@ -16,8 +16,11 @@ MAX_PREVIEWED_TEXT = 20_000
 
 class WakesBody(Body):
     text: str = Field(max_length=MAX_PREVIEWED_TEXT)
+    """The text as it would be posted."""
     reply_to: UUID | None = None
+    """The id of the message that it replies to."""
     file_ids: list[UUID] = Field(default=[], max_length=MAX_PREVIEWED_FILES)
+    """The files that would be posted with it."""
 
 
 class WakesRow(Row):
@@ -34,6 +37,5 @@ class WakesRow(Row):
 
 
 class WakeBody(Body):
-    """`id` of the system message is made by the client; repeating the request changes nothing."""
-
     id: UUID
+    """The id of the system message: a UUID that the client makes. The same request again changes nothing."""

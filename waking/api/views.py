@@ -18,6 +18,7 @@ from waking.services.wake import preview_wakes
 class PreviewWakes(APIView):
     @extend_schema(operation_id="preview_wakes", request=WakesBody, responses=Page[WakesRow])
     def post(self, request: Request, chat_id: UUID) -> HttpResponse:
+        """Preview which agents a message would wake, before it is posted."""
         body = read(request, WakesBody)
         effects = preview_wakes(request.user, chat_id, text=body.text, reply_to=body.reply_to, file_ids=body.file_ids)
         return build_list_response(WakesRow.model_validate(effect, from_attributes=True) for effect in effects)
@@ -29,6 +30,7 @@ class Wake(APIView):
 
     @extend_schema(operation_id="wake_agent", request=WakeBody, responses={200: MessageRow, 201: MessageRow})
     def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
+        """Wake an agent by hand, without a new message."""
         body = read(request, WakeBody)
         message, is_new = wake_agent(request.user, chat_id, agent_id, id=body.id)
         remember_workspace(request.user.pk, chat_id, message.chat.workspace_id)

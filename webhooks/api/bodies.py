@@ -12,6 +12,7 @@ from events.rows import ActorRow, ApiTokenRow, Row, TokenScope, WebhookRow
 
 class AccessBody(Body):
     runs_outside: bool
+    """Whether an outside program answers for the agent, so that messages wake no run."""
 
 
 class AccessRow(Row):
@@ -21,26 +22,29 @@ class AccessRow(Row):
 
 
 class AgentTokenBody(Body):
-    """The token expires after `days`; null: never. The scope `read` can only read."""
-
     name: Name
+    """The name by which people recognise the token."""
     scope: TokenScope = TokenScope.FULL
+    """`read` can only read."""
     days: Literal[7, 30, 90, 365] | None = 90
+    """The days after which it expires; null: never."""
 
 
 class NewAgentTokenRow(Row):
-    """A new token of an agent. `text` is the secret for the `Authorization` header; it is not returned again."""
+    """A new token of an agent. `secret` is for the `Authorization` header; it is not returned again."""
 
     token: ApiTokenRow
-    text: str
+    secret: str
 
 
 class WebhookBody(Body):
     url: str = Field(min_length=8, max_length=2000)
+    """The address to which events are sent."""
 
 
 class EnabledBody(Body):
     is_enabled: bool
+    """Whether events are sent to the webhook."""
 
 
 class NewSecretRow(Row):
@@ -59,6 +63,5 @@ class AgentSelfRow(Row):
 
 
 class WakesQuery(Body):
-    """`after`: the id of a wake; only those after it are returned."""
-
     after: UUID | None = None
+    """The id of a wake. Only those after it are returned."""

@@ -53,10 +53,12 @@ def _build_me_row(request: Request) -> MeRow:
 class Me(APIView):
     @extend_schema(operation_id="read_me", responses=MeRow)
     def get(self, request: Request) -> HttpResponse:
+        """Read the reader's own account."""
         return build_response(_build_me_row(request))
 
     @extend_schema(operation_id="change_me", request=ProfileBody, responses=MeRow)
     def patch(self, request: Request) -> HttpResponse:
+        """Change the reader's name, avatar or settings."""
         body = read(request, ProfileBody)
         actors.update_profile(
             request.user, name=body.name, language=body.language, avatar=body.avatar, handle=body.handle

@@ -4,6 +4,58 @@
  */
 
 export interface paths {
+    "/_allauth/app/v1/auth/login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Sign in by email and password */
+        post: operations["sign_in"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/_allauth/app/v1/auth/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the session */
+        get: operations["read_session"];
+        put?: never;
+        post?: never;
+        /** End the session */
+        delete: operations["sign_out"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/_allauth/app/v1/auth/signup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Create an account and sign in */
+        post: operations["sign_up"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/agent-file-schema": {
         parameters: {
             query?: never;
@@ -11,6 +63,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Read the JSON schema of agent files */
         get: operations["read_agent_file_schema"];
         put?: never;
         post?: never;
@@ -27,6 +80,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** List the templates of new agents */
         get: operations["list_agent_templates"];
         put?: never;
         post?: never;
@@ -43,6 +97,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Read the agent whose token sends the request */
         get: operations["read_own_agent"];
         put?: never;
         post?: never;
@@ -59,6 +114,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** List the wakes of the agent whose token sends the request, as its webhook receives them */
         get: operations["list_wakes"];
         put?: never;
         post?: never;
@@ -75,12 +131,18 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Read an agent with its production version */
         get: operations["read_agent"];
         put?: never;
         post?: never;
+        /**
+         * Delete an agent
+         * @description It leaves its chats, where its messages stay.
+         */
         delete: operations["delete_agent"];
         options?: never;
         head?: never;
+        /** Change the name, description, avatar, handle or role of an agent */
         patch: operations["update_agent_profile"];
         trace?: never;
     };
@@ -91,12 +153,14 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Read whether an outside program answers for an agent */
         get: operations["read_access"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
+        /** Set whether an outside program answers for an agent */
         patch: operations["set_access"];
         trace?: never;
     };
@@ -107,6 +171,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Compare two versions of an agent */
         get: operations["diff_versions"];
         put?: never;
         post?: never;
@@ -123,6 +188,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Download a version of an agent as a file */
         get: operations["export_agent"];
         put?: never;
         post?: never;
@@ -139,6 +205,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** List the earlier runs that an agent remembers */
         get: operations["list_history"];
         put?: never;
         post?: never;
@@ -157,6 +224,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /**
+         * Clear the earlier runs that an agent remembers
+         * @description It can be undone for some hours.
+         */
         post: operations["clear_history"];
         delete?: never;
         options?: never;
@@ -171,6 +242,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Read the state of an agent's memory */
         get: operations["read_memory"];
         put?: never;
         post?: never;
@@ -189,6 +261,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Merge suggestions for an agent into one draft */
         post: operations["merge_suggestions"];
         delete?: never;
         options?: never;
@@ -203,8 +276,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** List the notes that an agent remembers */
         get: operations["list_notes"];
         put?: never;
+        /** Write a note for an agent to remember */
         post: operations["create_note"];
         delete?: never;
         options?: never;
@@ -220,6 +295,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
+        /** Set the agent that an agent reports to */
         put: operations["move_agent"];
         post?: never;
         delete?: never;
@@ -235,9 +311,9 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Read the publication of an agent, and what would go along with the next one. */
+        /** Read the publication of an agent, and what would go along with the next one */
         get: operations["read_publication"];
-        /** @description Publish a version of an agent as the next version of its public agent, which stays in its chats. */
+        /** Publish a version of an agent as the next version of its public agent, which stays in its chats */
         put: operations["update_publication"];
         post?: never;
         delete?: never;
@@ -255,7 +331,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Find what looks like a key or a password in the texts of a listing. Nothing is stored. */
+        /**
+         * Find what looks like a key or a password in the texts of a listing
+         * @description Nothing is stored.
+         */
         post: operations["check_listing"];
         delete?: never;
         options?: never;
@@ -270,7 +349,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Count the use of the public agent on each of the last 30 days. Numbers only. */
+        /**
+         * Count the use of the public agent on each of the last 30 days
+         * @description Numbers only.
+         */
         get: operations["list_public_use"];
         put?: never;
         post?: never;
@@ -289,7 +371,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Publish a version of an agent as a public agent: an independent copy that nobody can change. */
+        /** Publish a version of an agent as a public agent: an independent copy that nobody can change */
         post: operations["publish_agent"];
         delete?: never;
         options?: never;
@@ -304,6 +386,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** List the runs of an agent in the reader's chats */
         get: operations["list_agent_runs"];
         put?: never;
         post?: never;
@@ -320,6 +403,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** List the schedules of an agent in the reader's chats */
         get: operations["list_schedules"];
         put?: never;
         post?: never;
@@ -336,6 +420,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Read a spec of an agent: a version, or one that was applied in a chat of the reader */
         get: operations["read_spec"];
         put?: never;
         post?: never;
@@ -352,8 +437,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** List the API tokens of an agent */
         get: operations["list_agent_tokens"];
         put?: never;
+        /**
+         * Create an API token of an agent
+         * @description Only this answer has its secret.
+         */
         post: operations["create_agent_token"];
         delete?: never;
         options?: never;
@@ -371,6 +461,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
+        /** Revoke an API token of an agent */
         delete: operations["revoke_agent_token"];
         options?: never;
         head?: never;
@@ -384,6 +475,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** List the saved versions of an agent */
         get: operations["list_versions"];
         put?: never;
         post?: never;
@@ -400,6 +492,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Read a version of an agent */
         get: operations["read_version"];
         put?: never;
         post?: never;
@@ -416,6 +509,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** List the runs in which a version of an agent answered */
         get: operations["list_version_replies"];
         put?: never;
         post?: never;
@@ -434,6 +528,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Save an old version of an agent as its next version */
         post: operations["restore_version"];
         delete?: never;
         options?: never;
@@ -448,6 +543,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Read what an agent sees: its chats, tools and memory */
         get: operations["read_viewpoint"];
         put?: never;
         post?: never;
@@ -464,8 +560,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** List the webhooks of an agent */
         get: operations["list_webhooks"];
         put?: never;
+        /**
+         * Create a webhook of an agent
+         * @description Only this answer has its secret.
+         */
         post: operations["create_webhook"];
         delete?: never;
         options?: never;
@@ -483,9 +584,11 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
+        /** Delete a webhook of an agent */
         delete: operations["delete_webhook"];
         options?: never;
         head?: never;
+        /** Switch a webhook of an agent on or off */
         patch: operations["set_webhook_enabled"];
         trace?: never;
     };
@@ -496,8 +599,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** List the last deliveries of a webhook */
         get: operations["list_deliveries"];
         put?: never;
+        /** Send a test event to a webhook */
         post: operations["send_webhook_test"];
         delete?: never;
         options?: never;
@@ -514,6 +619,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Send a delivery of a webhook again */
         post: operations["send_delivery_again"];
         delete?: never;
         options?: never;
@@ -530,6 +636,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /**
+         * Replace the secret of a webhook
+         * @description Only this answer has the new one.
+         */
         post: operations["rotate_webhook_secret"];
         delete?: never;
         options?: never;
@@ -544,6 +654,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Read an approval: the call or question of an agent that waits for a decision */
         get: operations["read_approval"];
         put?: never;
         post?: never;
@@ -562,6 +673,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Approve or refuse the call of an agent, or answer its question */
         post: operations["decide_approval"];
         delete?: never;
         options?: never;
@@ -595,7 +707,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Have a board answered with what there is */
+        /** Have the answer of a board put together from the results that exist */
         post: operations["answer_board"];
         delete?: never;
         options?: never;
@@ -612,7 +724,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Decide about equal calls in the tasks of a board together */
+        /** Decide a call of a board's task and the equal calls of its other tasks */
         post: operations["decide_equal_calls"];
         delete?: never;
         options?: never;
@@ -629,7 +741,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Run an ended board again from one of its tasks */
+        /** Run an ended board again from one of its tasks, as a new board */
         post: operations["fork_board"];
         delete?: never;
         options?: never;
@@ -646,7 +758,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Start nothing more of a board until it is resumed */
+        /** Pause a board: nothing more of it starts until it is resumed */
         post: operations["pause_board"];
         delete?: never;
         options?: never;
@@ -661,7 +773,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the results of a board's tasks, of all attempts */
+        /** List the results of a board's tasks */
         get: operations["list_board_results"];
         put?: never;
         post?: never;
@@ -680,7 +792,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Let a paused board go on, or let it cost more */
+        /** Resume a paused board, also with another limit of its cost */
         post: operations["resume_board"];
         delete?: never;
         options?: never;
@@ -749,9 +861,11 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
+        /** Delete a budget */
         delete: operations["delete_budget"];
         options?: never;
         head?: never;
+        /** Change the limit of a budget */
         patch: operations["change_budget"];
         trace?: never;
     };
@@ -762,12 +876,14 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Read a chat */
         get: operations["read_chat"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
+        /** Change the title of a chat */
         patch: operations["rename_chat"];
         trace?: never;
     };
@@ -780,6 +896,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Have production and the applied draft of an agent answer the same text */
         post: operations["start_comparison"];
         delete?: never;
         options?: never;
@@ -794,7 +911,9 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Read the draft of an agent in a chat */
         get: operations["read_draft"];
+        /** Start a draft, acquire its lock, or write its content */
         put: operations["write_draft"];
         post?: never;
         delete?: never;
@@ -812,6 +931,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Apply a draft: the agent answers with it in this chat only */
         post: operations["apply_draft"];
         delete?: never;
         options?: never;
@@ -828,6 +948,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Discard a draft: production answers in the chat again */
         post: operations["discard_draft"];
         delete?: never;
         options?: never;
@@ -844,6 +965,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Hand the lock of a draft over to a person who has requested it */
         post: operations["hand_over_draft"];
         delete?: never;
         options?: never;
@@ -858,7 +980,9 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Read whether the reader waits for the lock of a draft */
         get: operations["read_lock_waiter"];
+        /** Set whether the reader is notified when the lock of a draft is free */
         put: operations["set_lock_waiter"];
         post?: never;
         delete?: never;
@@ -876,6 +1000,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Base a draft on the present production version */
         post: operations["rebase_draft"];
         delete?: never;
         options?: never;
@@ -892,6 +1017,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /**
+         * Release the lock of a draft
+         * @description Its content stays.
+         */
         post: operations["release_draft"];
         delete?: never;
         options?: never;
@@ -908,6 +1037,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Request a draft from the holder of its lock */
         post: operations["request_draft"];
         delete?: never;
         options?: never;
@@ -924,6 +1054,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Save a draft as the next version of its agent */
         post: operations["save_draft"];
         delete?: never;
         options?: never;
@@ -938,6 +1069,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** List the snapshots of a draft */
         get: operations["list_draft_snapshots"];
         put?: never;
         post?: never;
@@ -956,6 +1088,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Suggest a draft as the next version of its agent */
         post: operations["suggest_draft"];
         delete?: never;
         options?: never;
@@ -970,6 +1103,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Read the suggestions that are merged into a draft */
         get: operations["read_draft_suggestions"];
         put?: never;
         post?: never;
@@ -986,6 +1120,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Read whether the content of a draft is applied and has answered */
         get: operations["read_draft_trial"];
         put?: never;
         post?: never;
@@ -1004,6 +1139,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Create a schedule that wakes an agent in a chat */
         post: operations["create_schedule"];
         delete?: never;
         options?: never;
@@ -1020,6 +1156,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Suggest a spec as the next version of an agent, without a draft */
         post: operations["suggest_spec"];
         delete?: never;
         options?: never;
@@ -1036,6 +1173,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Wake an agent by hand, without a new message */
         post: operations["wake_agent"];
         delete?: never;
         options?: never;
@@ -1050,10 +1188,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the boards of a chat, the newest first */
+        /** List the boards of a chat */
         get: operations["list_boards"];
         put?: never;
-        /** Create a board from a plan by hand */
+        /** Create a board: tasks for agents, and the order in which they work */
         post: operations["create_board"];
         delete?: never;
         options?: never;
@@ -1070,7 +1208,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Estimate what a plan may cost */
+        /** Estimate what tasks of these agents may cost */
         post: operations["estimate_board"];
         delete?: never;
         options?: never;
@@ -1085,7 +1223,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Read what has changed in a chat since a version, as a socket receives it. */
+        /** Read what has changed in a chat since a version, as a socket receives it */
         get: operations["read_changes"];
         put?: never;
         post?: never;
@@ -1104,6 +1242,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Vote for a side of a comparison, or withdraw the vote */
         post: operations["vote"];
         delete?: never;
         options?: never;
@@ -1118,8 +1257,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** List the files of a chat */
         get: operations["list_chat_files"];
         put?: never;
+        /**
+         * Upload a file to a chat
+         * @description Its message is posted separately.
+         */
         post: operations["upload_file"];
         delete?: never;
         options?: never;
@@ -1135,6 +1279,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
+        /** Hide a direct chat from the reader's list until its next message */
         put: operations["hide_chat"];
         post?: never;
         delete?: never;
@@ -1150,8 +1295,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** List the valid invite links of a chat */
         get: operations["list_links"];
         put?: never;
+        /**
+         * Create an invite link to a chat
+         * @description Only this answer has its address.
+         */
         post: operations["create_link"];
         delete?: never;
         options?: never;
@@ -1166,8 +1316,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /**
+         * List the messages of a chat
+         * @description The first page has the newest.
+         */
         get: operations["list_messages"];
         put?: never;
+        /**
+         * Post a message
+         * @description The agents that it addresses answer.
+         */
         post: operations["post_message"];
         delete?: never;
         options?: never;
@@ -1182,6 +1340,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Compare an applied draft with what answered before it */
         get: operations["diff_applied_spec"];
         put?: never;
         post?: never;
@@ -1199,8 +1358,10 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
+        /** Pin a message for everybody in the chat */
         put: operations["pin_message"];
         post?: never;
+        /** Unpin a message */
         delete: operations["unpin_message"];
         options?: never;
         head?: never;
@@ -1214,8 +1375,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** List the people and agents of a chat */
         get: operations["list_participants"];
         put?: never;
+        /** Add a person or an agent to a chat */
         post: operations["add_participant"];
         delete?: never;
         options?: never;
@@ -1233,9 +1396,11 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
+        /** Remove a person or an agent from a chat, or leave it */
         delete: operations["remove_participant"];
         options?: never;
         head?: never;
+        /** Set which messages of a chat an agent answers */
         patch: operations["set_response"];
         trace?: never;
     };
@@ -1246,7 +1411,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description The pinned messages of a chat, the last pinned first. Their texts are shortened, as that of a chat's last message. */
+        /**
+         * List the pinned messages of a chat, the last pinned first
+         * @description Their texts are shortened.
+         */
         get: operations["list_pins"];
         put?: never;
         post?: never;
@@ -1264,6 +1432,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
+        /** Mark the messages of a chat as read, up to a number */
         put: operations["mark_read"];
         post?: never;
         delete?: never;
@@ -1279,6 +1448,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /**
+         * List the runs of a chat
+         * @description Without `state`, only the active ones.
+         */
         get: operations["list_runs"];
         put?: never;
         post?: never;
@@ -1295,8 +1468,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Read the summary of a chat's earlier messages */
         get: operations["read_summary"];
         put?: never;
+        /** Have the summary of a chat written anew */
         post: operations["request_summary"];
         delete?: never;
         options?: never;
@@ -1314,6 +1489,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
+        /** Undo the correction of a sentence in the summary of a chat */
         delete: operations["undo_correction"];
         options?: never;
         head?: never;
@@ -1328,6 +1504,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
+        /** Correct a sentence in the summary of a chat */
         put: operations["correct_sentence"];
         post?: never;
         delete?: never;
@@ -1345,6 +1522,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Preview which agents a message would wake, before it is posted */
         post: operations["preview_wakes"];
         delete?: never;
         options?: never;
@@ -1361,6 +1539,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Undo that the history of an agent was cleared */
         post: operations["undo_clearing"];
         delete?: never;
         options?: never;
@@ -1377,6 +1556,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Report an error of the web app to the operators */
         post: operations["report_client_error"];
         delete?: never;
         options?: never;
@@ -1391,7 +1571,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description The deleted workspaces that the reader can restore. */
+        /** List the deleted workspaces that the reader can restore */
         get: operations["list_deleted_workspaces"];
         put?: never;
         post?: never;
@@ -1408,7 +1588,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description List the public agents, of all workspaces and of the release, for everybody who is signed in. */
+        /** List the public agents, of all workspaces and of the release, for everybody who is signed in */
         get: operations["list_directory"];
         put?: never;
         post?: never;
@@ -1425,7 +1605,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Read what a public agent does, its tools, typical costs and versions. Its prompt is not shown. The handle may be its id, or its name as a tool. If it was taken down, the answer is 404 with the code `taken_down` and the reason. */
+        /**
+         * Read what a public agent does, its tools, typical costs and versions
+         * @description Its prompt is not shown. The handle may be its id, or its name as a tool. If it was taken down, the answer is 404 with the code `taken_down` and the reason.
+         */
         get: operations["read_public_agent"];
         put?: never;
         post?: never;
@@ -1444,7 +1627,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Report a public agent to the operators, who see who has reported it. */
+        /** Report a public agent to the operators, who see who has reported it */
         post: operations["report_public_agent"];
         delete?: never;
         options?: never;
@@ -1459,10 +1642,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Count whom a takedown affects. For editors of the workspace that published the agent. */
+        /**
+         * Count whom a takedown affects
+         * @description For editors of the workspace that published the agent.
+         */
         get: operations["preview_takedown"];
         put?: never;
-        /** @description Take a public agent down at once. Its chats keep their history; its name and handle are free again. */
+        /**
+         * Take a public agent down at once
+         * @description Its chats keep their history; its name and handle are free again.
+         */
         post: operations["take_down_public_agent"];
         delete?: never;
         options?: never;
@@ -1479,7 +1668,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Create a chat with a public agent in a workspace of the reader, which pays for its replies. */
+        /** Create a chat with a public agent in a workspace of the reader, which pays for its replies */
         post: operations["try_public_agent"];
         delete?: never;
         options?: never;
@@ -1496,7 +1685,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Confirm an email by the mailed key. It needs no sign-in, because people may read mails on another device. */
+        /**
+         * Confirm an email address by the mailed key
+         * @description It needs no sign-in.
+         */
         post: operations["confirm_email"];
         delete?: never;
         options?: never;
@@ -1511,9 +1703,14 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Read the row of a file */
         get: operations["read_file"];
         put?: never;
         post?: never;
+        /**
+         * Delete a file
+         * @description Its message stays and says so.
+         */
         delete: operations["delete_file"];
         options?: never;
         head?: never;
@@ -1527,7 +1724,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Always a download: what a person has uploaded is never shown by the browser as a page of ours. */
+        /**
+         * Download the content of a file
+         * @description It is always a download: what a person has uploaded is never shown by the browser as a page of ours.
+         */
         get: operations["download_file"];
         put?: never;
         post?: never;
@@ -1546,6 +1746,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Post a message with an uploaded file in its chat */
         post: operations["post_file"];
         delete?: never;
         options?: never;
@@ -1560,6 +1761,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Read the text of a file, as agents read it */
         get: operations["read_file_text"];
         put?: never;
         post?: never;
@@ -1576,6 +1778,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Download the thumbnail of a picture */
         get: operations["read_file_thumbnail"];
         put?: never;
         post?: never;
@@ -1592,8 +1795,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Read what an invite link invites to */
         get: operations["read_invitation"];
         put?: never;
+        /** Join the workspace and the chat of an invite link */
         post: operations["accept_invitation"];
         delete?: never;
         options?: never;
@@ -1611,6 +1816,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
+        /**
+         * Revoke an invite link
+         * @description People who joined by it stay.
+         */
         delete: operations["revoke_link"];
         options?: never;
         head?: never;
@@ -1626,6 +1835,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Have the tools of an MCP server listed again */
         post: operations["refresh_mcp_server"];
         delete?: never;
         options?: never;
@@ -1642,6 +1852,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Start to sign in at an MCP server, in the browser of a person */
         post: operations["start_mcp_sign_in"];
         delete?: never;
         options?: never;
@@ -1656,12 +1867,14 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Read the reader's own account */
         get: operations["read_me"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
+        /** Change the reader's name, avatar or settings */
         patch: operations["change_me"];
         trace?: never;
     };
@@ -1672,6 +1885,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** List the approvals that wait for a decision of the reader */
         get: operations["list_approvals"];
         put?: never;
         post?: never;
@@ -1690,9 +1904,9 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description The reader's email address. */
+        /** Start to change the reader's email address by a mailed link */
         post: operations["start_email_change"];
-        /** @description The reader's email address. */
+        /** Cancel the change of the reader's email address */
         delete: operations["cancel_email_change"];
         options?: never;
         head?: never;
@@ -1706,9 +1920,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Read the reader's own model */
         get: operations["read_llm_profile"];
+        /** Set the reader's own model */
         put: operations["set_llm_profile"];
         post?: never;
+        /** Delete the reader's own model and its key */
         delete: operations["delete_llm_profile"];
         options?: never;
         head?: never;
@@ -1724,6 +1941,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Start a test of the reader's own model */
         post: operations["test_llm_profile"];
         delete?: never;
         options?: never;
@@ -1738,6 +1956,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Read the result of a test of the reader's own model */
         get: operations["read_llm_profile_test"];
         put?: never;
         post?: never;
@@ -1757,7 +1976,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** @description The reader's sessions, except the session of this request. */
+        /** End the reader's sessions, except that of this request */
         delete: operations["end_sessions"];
         options?: never;
         head?: never;
@@ -1771,8 +1990,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** List the reader's API tokens */
         get: operations["list_tokens"];
         put?: never;
+        /**
+         * Create an API token of the reader
+         * @description Only this answer has its secret.
+         */
         post: operations["create_token"];
         delete?: never;
         options?: never;
@@ -1790,6 +2014,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
+        /** Revoke an API token of the reader */
         delete: operations["revoke_token"];
         options?: never;
         head?: never;
@@ -1806,7 +2031,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** @description The viewing in the session of this request. */
+        /** End the viewing in the session of this request */
         delete: operations["end_viewing"];
         options?: never;
         head?: never;
@@ -1820,7 +2045,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description When operators have viewed as the reader. */
+        /** List when operators have viewed as the reader */
         get: operations["list_viewings"];
         put?: never;
         post?: never;
@@ -1837,6 +2062,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Read a merge of suggestions */
         get: operations["read_merge"];
         put?: never;
         post?: never;
@@ -1855,6 +2081,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Retry a merge that failed or was stopped */
         post: operations["retry_merge"];
         delete?: never;
         options?: never;
@@ -1871,6 +2098,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /**
+         * Stop a merge
+         * @description Its suggestions can be decided again.
+         */
         post: operations["stop_merge"];
         delete?: never;
         options?: never;
@@ -1885,7 +2116,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Read a message by its id. */
+        /** Read a message by its id */
         get: operations["read_message"];
         put?: never;
         post?: never;
@@ -1902,6 +2133,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** List the models that a workspace can use without a key */
         get: operations["list_model_offers"];
         put?: never;
         post?: never;
@@ -1918,6 +2150,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** List the providers of models, with the settings of each */
         get: operations["list_model_providers"];
         put?: never;
         post?: never;
@@ -1940,6 +2173,7 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
+        /** Change a note of an agent */
         patch: operations["edit_note"];
         trace?: never;
     };
@@ -1952,6 +2186,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /**
+         * Forget a note of an agent
+         * @description It can be restored for some hours.
+         */
         post: operations["forget_note"];
         delete?: never;
         options?: never;
@@ -1968,6 +2206,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Restore a note that was forgotten */
         post: operations["restore_note"];
         delete?: never;
         options?: never;
@@ -1982,6 +2221,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** List the earlier texts of a note */
         get: operations["list_note_revisions"];
         put?: never;
         post?: never;
@@ -1998,6 +2238,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** List the reader's notifications */
         get: operations["list_notifications"];
         put?: never;
         post?: never;
@@ -2014,6 +2255,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Count the reader's unread notifications */
         get: operations["count_notifications"];
         put?: never;
         post?: never;
@@ -2032,6 +2274,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Mark the reader's notifications as read */
         post: operations["mark_notifications_read"];
         delete?: never;
         options?: never;
@@ -2049,6 +2292,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
+        /** Delete a price that the workspace has set for a model */
         delete: operations["delete_price"];
         options?: never;
         head?: never;
@@ -2062,6 +2306,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Read a run with its steps */
         get: operations["read_run"];
         put?: never;
         post?: never;
@@ -2078,6 +2323,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** List the requests of a run to models */
         get: operations["list_run_calls"];
         put?: never;
         post?: never;
@@ -2094,6 +2340,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Read what a run did, and why */
         get: operations["inspect_run"];
         put?: never;
         post?: never;
@@ -2110,6 +2357,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Read what a run has used of its agent's memory */
         get: operations["read_memory_of_run"];
         put?: never;
         post?: never;
@@ -2126,6 +2374,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Read a request that a run has sent to its model */
         get: operations["read_sent_request"];
         put?: never;
         post?: never;
@@ -2144,6 +2393,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Retry a run that failed or was stopped */
         post: operations["retry_run"];
         delete?: never;
         options?: never;
@@ -2160,6 +2410,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Stop a run and the runs that work for it */
         post: operations["stop_run"];
         delete?: never;
         options?: never;
@@ -2176,6 +2427,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Preview the next times of a schedule's expression */
         post: operations["preview_schedule"];
         delete?: never;
         options?: never;
@@ -2193,9 +2445,11 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
+        /** Delete a schedule */
         delete: operations["delete_schedule"];
         options?: never;
         head?: never;
+        /** Change a schedule, or switch it on or off */
         patch: operations["change_schedule"];
         trace?: never;
     };
@@ -2208,6 +2462,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /**
+         * Do what a schedule asks now
+         * @description Its times stay the same.
+         */
         post: operations["run_schedule_now"];
         delete?: never;
         options?: never;
@@ -2222,6 +2480,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Read who may sign up here */
         get: operations["read_sign_up"];
         put?: never;
         post?: never;
@@ -2238,6 +2497,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Read a suggestion with its differences from base and production */
         get: operations["read_suggestion"];
         put?: never;
         post?: never;
@@ -2256,6 +2516,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Accept a suggestion by merging it into a draft */
         post: operations["accept_suggestion"];
         delete?: never;
         options?: never;
@@ -2272,6 +2533,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Reject a suggestion */
         post: operations["reject_suggestion"];
         delete?: never;
         options?: never;
@@ -2288,6 +2550,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Have the summary of a suggestion written again after a failure */
         post: operations["summarize_suggestion"];
         delete?: never;
         options?: never;
@@ -2304,6 +2567,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Withdraw the reader's own suggestion */
         post: operations["withdraw_suggestion"];
         delete?: never;
         options?: never;
@@ -2318,6 +2582,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** List the templates of teams */
         get: operations["list_team_templates"];
         put?: never;
         post?: never;
@@ -2337,9 +2602,11 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
+        /** Delete a tool server with its tools */
         delete: operations["delete_tool_server"];
         options?: never;
         head?: never;
+        /** Change a tool server */
         patch: operations["change_tool_server"];
         trace?: never;
     };
@@ -2352,6 +2619,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Make tools of operations of an OpenAPI document that was read */
         post: operations["import_operations"];
         delete?: never;
         options?: never;
@@ -2368,6 +2636,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Create an HTTP tool on a tool server */
         post: operations["create_workspace_tool"];
         delete?: never;
         options?: never;
@@ -2382,6 +2651,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** List the tools that come with Atelier */
         get: operations["list_tools"];
         put?: never;
         post?: never;
@@ -2401,9 +2671,11 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
+        /** Delete a tool of a tool server */
         delete: operations["delete_workspace_tool"];
         options?: never;
         head?: never;
+        /** Change a tool of a tool server */
         patch: operations["change_workspace_tool"];
         trace?: never;
     };
@@ -2414,6 +2686,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** List the agents that have a tool of a tool server */
         get: operations["list_agents_with_tool"];
         put?: never;
         post?: never;
@@ -2431,6 +2704,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
+        /** Approve a tool of a tool server, as its definition was read */
         put: operations["approve_workspace_tool"];
         post?: never;
         delete?: never;
@@ -2448,6 +2722,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Start a test call of a tool */
         post: operations["test_workspace_tool"];
         delete?: never;
         options?: never;
@@ -2462,8 +2737,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** List the reader's workspaces */
         get: operations["list_workspaces"];
         put?: never;
+        /** Create a workspace */
         post: operations["create_workspace"];
         delete?: never;
         options?: never;
@@ -2478,12 +2755,14 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Read a workspace, with the reader's role and rights */
         get: operations["read_workspace"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
+        /** Change the name of a workspace */
         patch: operations["rename_workspace"];
         trace?: never;
     };
@@ -2494,8 +2773,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** List the agents of a workspace */
         get: operations["list_agents"];
         put?: never;
+        /** Create an agent with its first version */
         post: operations["create_agent"];
         delete?: never;
         options?: never;
@@ -2512,6 +2793,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Create an agent from a file, or check the file */
         post: operations["import_agent"];
         delete?: never;
         options?: never;
@@ -2526,9 +2808,9 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read what a workspace has set for boards */
+        /** Read the settings of boards in a workspace */
         get: operations["read_board_settings"];
-        /** Set above which estimate a board waits for a person */
+        /** Change the settings of boards in a workspace */
         put: operations["change_board_settings"];
         post?: never;
         delete?: never;
@@ -2544,8 +2826,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** List the budgets of a workspace */
         get: operations["list_budgets"];
         put?: never;
+        /** Create a budget: what a workspace, person, agent or run may cost */
         post: operations["create_budget"];
         delete?: never;
         options?: never;
@@ -2560,8 +2844,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** List the reader's chats in a workspace */
         get: operations["list_chats"];
         put?: never;
+        /** Create a chat with people and agents */
         post: operations["create_chat"];
         delete?: never;
         options?: never;
@@ -2576,6 +2862,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** List the chats between agents of a workspace */
         get: operations["list_chats_between_agents"];
         put?: never;
         post?: never;
@@ -2592,7 +2879,9 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Read the settings of long conversations in a workspace */
         get: operations["read_context_settings"];
+        /** Change the settings of long conversations in a workspace */
         put: operations["change_context_settings"];
         post?: never;
         delete?: never;
@@ -2610,6 +2899,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /**
+         * Delete a workspace
+         * @description Its editors can restore it for some days.
+         */
         post: operations["delete_workspace"];
         delete?: never;
         options?: never;
@@ -2626,6 +2919,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Open the direct chat of two, and create it if there is none */
         post: operations["open_direct_chat"];
         delete?: never;
         options?: never;
@@ -2640,9 +2934,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Read the embedding model of a workspace */
         get: operations["read_embedding_model"];
+        /** Set the embedding model of a workspace */
         put: operations["set_embedding_model"];
         post?: never;
+        /** Delete the embedding model of a workspace and its key */
         delete: operations["delete_embedding_model"];
         options?: never;
         head?: never;
@@ -2656,8 +2953,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** List the files of a workspace that the reader may see */
         get: operations["list_files"];
         put?: never;
+        /** Upload a file to a workspace, outside of chats */
         post: operations["upload_workspace_file"];
         delete?: never;
         options?: never;
@@ -2674,6 +2973,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Create a server for HTTP tools */
         post: operations["create_tool_server"];
         delete?: never;
         options?: never;
@@ -2690,6 +2990,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Leave a workspace */
         post: operations["leave_workspace"];
         delete?: never;
         options?: never;
@@ -2704,6 +3005,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** List the locked drafts of a workspace */
         get: operations["list_locked_drafts"];
         put?: never;
         post?: never;
@@ -2722,6 +3024,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /**
+         * Add an MCP server
+         * @description Its tools are listed, and off until they are approved.
+         */
         post: operations["add_mcp_server"];
         delete?: never;
         options?: never;
@@ -2736,6 +3042,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** List the members of a workspace */
         get: operations["list_members"];
         put?: never;
         post?: never;
@@ -2755,9 +3062,11 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
+        /** Remove a member from a workspace */
         delete: operations["remove_member"];
         options?: never;
         head?: never;
+        /** Change the role of a member */
         patch: operations["change_role"];
         trace?: never;
     };
@@ -2768,7 +3077,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description The valid links that a member created for chats of the workspace. Removing or demoting the member revokes them. */
+        /**
+         * List the valid links that a member created
+         * @description Removing or demoting the member revokes them.
+         */
         get: operations["list_member_links"];
         put?: never;
         post?: never;
@@ -2785,6 +3097,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** List the merges of suggestions in a workspace */
         get: operations["list_merges"];
         put?: never;
         post?: never;
@@ -2801,6 +3114,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Search the messages of the reader's chats in a workspace */
         get: operations["search_messages"];
         put?: never;
         post?: never;
@@ -2817,7 +3131,9 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Read the model of a workspace */
         get: operations["read_model"];
+        /** Set the model of a workspace */
         put: operations["set_model"];
         post?: never;
         delete?: never;
@@ -2833,7 +3149,9 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Read whether members may use their own models in a workspace */
         get: operations["read_model_policy"];
+        /** Set whether members may use their own models in a workspace */
         put: operations["set_model_policy"];
         post?: never;
         delete?: never;
@@ -2851,6 +3169,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Start a test of a model, or list the models of a server */
         post: operations["test_model"];
         delete?: never;
         options?: never;
@@ -2865,6 +3184,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Read the result of a test of a model */
         get: operations["read_model_test"];
         put?: never;
         post?: never;
@@ -2883,6 +3203,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Have an OpenAPI document read, to make tools of its operations */
         post: operations["read_openapi_document"];
         delete?: never;
         options?: never;
@@ -2897,7 +3218,9 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** List the prices of models in a workspace */
         get: operations["list_prices"];
+        /** Set the price of a model in a workspace */
         put: operations["set_price"];
         post?: never;
         delete?: never;
@@ -2915,6 +3238,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Restore a deleted workspace */
         post: operations["restore_workspace"];
         delete?: never;
         options?: never;
@@ -2929,6 +3253,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** List the suggestions for the agents of a workspace */
         get: operations["list_suggestions"];
         put?: never;
         post?: never;
@@ -2945,6 +3270,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Count the suggestions that wait for a decision */
         get: operations["count_suggestions"];
         put?: never;
         post?: never;
@@ -2963,6 +3289,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
+        /** Create the agents of a team, and a chat with all of them */
         post: operations["create_team"];
         delete?: never;
         options?: never;
@@ -2977,6 +3304,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Read the result of a tool's test or of the reading of a document */
         get: operations["read_tool_job"];
         put?: never;
         post?: never;
@@ -2993,6 +3321,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** List the tool servers of a workspace */
         get: operations["list_tool_servers"];
         put?: never;
         post?: never;
@@ -3009,6 +3338,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** List the tools that agents of a workspace can have */
         get: operations["list_workspace_tools"];
         put?: never;
         post?: never;
@@ -3026,6 +3356,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
+        /** Set whether agents may use a tool, and whether they ask first */
         put: operations["set_tool_policy"];
         post?: never;
         delete?: never;
@@ -3041,6 +3372,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Read what a workspace has used, by day and group */
         get: operations["read_usage"];
         put?: never;
         post?: never;
@@ -3057,6 +3389,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /** Download what a workspace has used, as CSV */
         get: operations["export_usage"];
         put?: never;
         post?: never;
@@ -3070,11 +3403,16 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description `id` is the id of the merge, generated by the client. The draft is created in the chat `chat_id`. */
         AcceptBodyRequest: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The chat in which the draft is created.
+             */
             chat_id: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The id of the merge: a UUID that the client makes.
+             */
             id: string;
         };
         /** @description The reader's right to a topic changed. `allowed` is false: the server has ended the subscription. */
@@ -3090,6 +3428,20 @@ export interface components {
         /** @description `runs_outside`: an outside program answers for the agent, so messages wake no run. */
         AccessRow: {
             runs_outside: boolean;
+        };
+        AccountFieldError: {
+            code: string;
+            message: string;
+            /** @default null */
+            param?: string | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description What is wrong in the fields, in the form of allauth. */
+        AccountFieldErrors: {
+            errors: components["schemas"]["AccountFieldError"][];
+            /** @constant */
+            status: 400;
         };
         /** @description A person or an agent as shown to others. `is_taken_down`: a public agent that does not answer any more. */
         ActorRow: {
@@ -3186,12 +3538,18 @@ export interface components {
             prompt: string;
             tools: string[];
         };
-        /** @description The token expires after `days`; null: never. The scope `read` can only read. */
         AgentTokenBodyRequest: {
-            /** @default 90 */
+            /**
+             * @description The days after which it expires; null: never.
+             * @default 90
+             */
             days?: (7 | 30 | 90 | 365) | null;
+            /** @description The name by which people recognise the token. */
             name: string;
-            /** @default full */
+            /**
+             * @description `read` can only read.
+             * @default full
+             */
             scope?: components["schemas"]["TokenScopeRequest"];
         };
         AnyRow: components["schemas"]["ChatRow"] | components["schemas"]["ParticipantRow"] | components["schemas"]["DraftRow"] | components["schemas"]["RunRow"] | components["schemas"]["BoardRow"] | components["schemas"]["BoardTaskRow"] | components["schemas"]["MessageRow"];
@@ -3471,12 +3829,13 @@ export interface components {
             user_input: string;
             version: number;
         };
-        /**
-         * @description `ask_above_micro`: a board without a supervisor whose estimate is higher, in millionths of a dollar, or whose cost cannot be
-         *     estimated yet, waits for a person before it starts; null: none waits.
-         */
         BoardSettingsBodyRequest: {
+            /**
+             * @description A board without a supervisor whose estimate is higher, in millionths of a dollar, or whose cost cannot be
+             *     estimated yet, waits for a person before it starts; null: none waits.
+             */
             ask_above_micro: number | null;
+            /** @description The revision of the settings that were read. */
             revision: number;
         };
         /**
@@ -3738,11 +4097,15 @@ export interface components {
             workspace_id: string;
             workspace_name: string;
         };
-        /** @description `effect` null: that of its method. */
         ChosenOperationBodyRequest: {
-            /** @default null */
+            /**
+             * @description Whether a call only reads; null: by its method.
+             * @default null
+             */
             effect?: ("read" | "write") | null;
+            /** @description The key of the operation in the document that was read. */
             key: string;
+            /** @description The name by which models call the tool. */
             name: string;
         };
         /** @description An error and its position. The message of the error is left out, because it may contain text of a person. */
@@ -3759,15 +4122,19 @@ export interface components {
          * @enum {string}
          */
         Code: "not_found" | "forbidden" | "not_signed_in" | "invalid" | "too_large" | "unsupported" | "limit_reached" | "quota_reached" | "unavailable" | "internal" | "wrong_password" | "viewing" | "email_taken" | "email_unconfirmed" | "sign_up_closed" | "id_taken" | "link_dead" | "already_participant" | "direct_chat" | "too_many_pins" | "last_editor" | "handle_taken" | "draft_locked" | "draft_not_locked" | "not_requested" | "recipient_busy" | "draft_yours" | "other_draft_locked" | "stale_revision" | "stale_base" | "no_draft" | "not_applied" | "nothing_changed" | "comparison_ended" | "suggestion_closed" | "in_merge" | "merge_ended" | "suggestions_unused" | "file_unreadable" | "host_refused" | "model_unusable" | "llm_profile_unusable" | "budget_used_up" | "price_unknown" | "time_zone_changed" | "workspace_has_public_agents" | "run_ended" | "board_ended" | "agent_refused" | "schedule_invalid" | "approval_decided" | "invalid_arguments" | "still_public" | "would_report_to_itself" | "agent_public" | "already_public" | "not_public" | "taken_down" | "name_taken" | "already_reported" | "own_agent";
-        /**
-         * @description `id` is made by the client; repeating the request changes nothing. `revision`: the revision of the draft, which must be
-         *     applied; null: compare the applied revision, even if the draft was edited since.
-         */
         ComparisonBodyRequest: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The id of the message: a UUID that the client makes. The same request again changes nothing.
+             */
             id: string;
-            /** @default null */
+            /**
+             * @description The revision of the draft, which must be applied; null: compare the applied revision, even if the draft was
+             *     edited since.
+             * @default null
+             */
             revision?: number | null;
+            /** @description The text that both sides answer. */
             text: string;
         };
         /** @description A question that production and the draft answer side by side. The message is the comparison. `ended`: voting is closed. */
@@ -3887,12 +4254,18 @@ export interface components {
              */
             strategy: "default" | "truncate" | "summarise" | "retrieve";
         };
-        /** @description `max_tokens`: at most so many tokens of a conversation; null: as many as the model allows. */
         ContextSettingsBodyRequest: {
-            /** @default null */
+            /**
+             * @description The most tokens of a conversation; null: as many as the model allows.
+             * @default null
+             */
             max_tokens?: number | null;
+            /** @description The revision of the settings that were read. */
             revision: number;
-            /** @enum {string} */
+            /**
+             * @description What happens to older messages that do not fit any more.
+             * @enum {string}
+             */
             strategy: "truncate" | "summarise" | "retrieve";
         };
         /**
@@ -3937,27 +4310,43 @@ export interface components {
         CountRow: {
             pending: number;
         };
-        /**
-         * @description `arguments`: JSON text that replaces the arguments of an approved call. `note`: words for the agent. A question is `answered`
-         *     by the index of a `choice` or by a text, `answer`.
-         */
         DecideBodyRequest: {
-            /** @default  */
+            /**
+             * @description The text that answers a question, instead of `choice`.
+             * @default
+             */
             answer?: string;
-            /** @default null */
+            /**
+             * @description JSON text that replaces the arguments of an approved call.
+             * @default null
+             */
             arguments?: string | null;
-            /** @default null */
+            /**
+             * @description The index of the choice that answers a question.
+             * @default null
+             */
             choice?: number | null;
-            /** @enum {string} */
+            /**
+             * @description A call is `approved`, `approved_for_run` (also equal calls of the run) or `refused`; a question is `answered`.
+             * @enum {string}
+             */
             decision: "approved" | "approved_for_run" | "refused" | "answered";
-            /** @default  */
+            /**
+             * @description A text for the agent.
+             * @default
+             */
             note?: string;
         };
-        /** @description `note`: a text for the agents. */
         DecideEqualBodyRequest: {
-            /** @enum {string} */
+            /**
+             * @description What is decided for all of these calls.
+             * @enum {string}
+             */
             decision: "approved" | "refused";
-            /** @default  */
+            /**
+             * @description A text for the agents.
+             * @default
+             */
             note?: string;
         };
         /** @description A deleted workspace that the reader can restore until `purge_at`. */
@@ -4035,11 +4424,16 @@ export interface components {
             prompt_added: number;
             prompt_removed: number;
         };
-        /** @description `actor_id` is the other one. An editor opens the chat of two agents by `agent_id`, one of them. */
         DirectChatBodyRequest: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The other one.
+             */
             actor_id: string;
-            /** @default null */
+            /**
+             * @description An editor opens the chat of two agents: one is `actor_id`, the other this one.
+             * @default null
+             */
             agent_id?: string | null;
         };
         /**
@@ -4118,11 +4512,17 @@ export interface components {
             message: string;
             number: number;
         };
-        /** @description The address of an OpenAPI document, or its text. */
+        /** @description Either of the two. */
         DocumentBodyRequest: {
-            /** @default  */
+            /**
+             * @description The text of an OpenAPI document, JSON or YAML.
+             * @default
+             */
             text?: string;
-            /** @default  */
+            /**
+             * @description The address of an OpenAPI document.
+             * @default
+             */
             url?: string;
         };
         /**
@@ -4139,13 +4539,22 @@ export interface components {
             title: string;
             version: string;
         };
-        /** @description Without `revision`, acquire the lock, and start a draft if there is none. With `revision`, write `content` on top of it. */
+        /** @description Without `revision`, acquire the lock, and start a draft if there is none. With `revision`, write `content`. */
         DraftBodyRequest: {
-            /** @default null */
+            /**
+             * @description Where the writer's cursor is in the prompt, which others see.
+             * @default null
+             */
             caret?: number | null;
-            /** @default null */
+            /**
+             * @description The whole spec as it is now, not a part of it. When the lock is acquired, null.
+             * @default null
+             */
             content?: components["schemas"]["SpecContentRequest"] | null;
-            /** @default null */
+            /**
+             * @description The revision of the draft on which `content` is based.
+             * @default null
+             */
             revision?: number | null;
         };
         /**
@@ -4262,21 +4671,30 @@ export interface components {
             by_mail: boolean;
             email: string;
         };
-        /**
-         * @description `GET model-providers` lists the providers and their options. `key` null keeps the stored key if provider and address are
-         *     unchanged; "" deletes it. `revision` 0: none is set.
-         */
+        /** @description `GET model-providers` lists the providers and their options. */
         EmbeddingModelBodyRequest: {
-            /** @default  */
+            /**
+             * @description The address of the server, such as `https://example.org/v1`, if the provider asks for it.
+             * @default
+             */
             api_base?: string;
+            /** @description The model's name at its provider. */
             default_model: string;
-            /** @default null */
+            /**
+             * @description Null keeps the stored key if provider and address are unchanged; "" deletes it. It is never returned.
+             * @default null
+             */
             key?: string | null;
+            /** @description The other fields that the provider has. */
             options?: {
                 [key: string]: string;
             };
-            /** @enum {string} */
+            /**
+             * @description The name of a provider (`GET model-providers`).
+             * @enum {string}
+             */
             provider: "openai" | "deepseek" | "mistral" | "groq" | "xai" | "openrouter" | "azure" | "openai_compatible";
+            /** @description The revision of the settings that were read; 0: there are none. */
             revision: number;
         };
         /**
@@ -4348,8 +4766,8 @@ export interface components {
              */
             type: "error";
         };
-        /** @description The agents of the tasks of a plan, one for each task. */
         EstimateBodyRequest: {
+            /** @description The agents of the tasks of a plan, one for each task. */
             agent_ids: string[];
         };
         /**
@@ -4491,17 +4909,23 @@ export interface components {
         ForgetNoteBodyRequest: {
             revision: number;
         };
-        /**
-         * @description `id` of the new board is made by the client; repeating the request changes nothing. `number`: the task from which it is run
-         *     again.
-         */
         ForkBodyRequest: {
-            /** @default null */
+            /**
+             * @description Another description of the task; null: as before.
+             * @default null
+             */
             description?: string | null;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The id of the new board: a UUID that the client makes. The same request again returns the first board.
+             */
             id: string;
+            /** @description The task from which it is run again. */
             number: number;
-            /** @default null */
+            /**
+             * @description Other parameters of the task; null: as before.
+             * @default null
+             */
             parameters?: {
                 [key: string]: unknown;
             } | null;
@@ -4585,10 +5009,13 @@ export interface components {
             status: number;
             text: string;
         };
-        /** @description `to` is a person who has requested the draft. */
         HandOverBodyRequest: {
+            /** @description The revision of the draft that was read. */
             revision: number;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description A person who has requested the draft.
+             */
             to: string;
         };
         /** @description Sent every 10 s, with the versions of the chats that the socket is subscribed to. */
@@ -4669,21 +5096,35 @@ export interface components {
             result: string;
             text: string;
         };
-        /** @description `text` is the content of a YAML or JSON file. With `is_trial`, nothing is created: the answer shows what would be. */
         ImportBodyRequest: {
-            /** @default null */
+            /**
+             * @description The handle of the agent instead of that in the file.
+             * @default null
+             */
             handle?: string | null;
-            /** @default false */
+            /**
+             * @description Create nothing; the answer shows what would be.
+             * @default false
+             */
             is_trial?: boolean;
-            /** @default null */
+            /**
+             * @description The name of the agent instead of that in the file.
+             * @default null
+             */
             name?: string | null;
+            /** @description The content of a YAML or JSON file. */
             text: string;
         };
-        /** @description `job_id`: of the reading of the document. */
         ImportOperationsBodyRequest: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The reading of the document (`POST …/openapi-documents`).
+             */
             job_id: string;
-            /** @default [] */
+            /**
+             * @description The operations of which tools are made.
+             * @default []
+             */
             operations?: components["schemas"]["ChosenOperationBodyRequest"][];
         };
         /**
@@ -4963,8 +5404,8 @@ export interface components {
             /** @default  */
             message?: string;
         };
-        /** @description `wants_notice`: notify the reader when the lock of the draft is free. */
         LockWaiterBodyRequest: {
+            /** @description Whether the reader is notified when the lock of the draft is free. */
             wants_notice: boolean;
         };
         /** @description Whether the reader is notified when the lock of a draft ends, and when they requested the draft. */
@@ -5084,10 +5525,17 @@ export interface components {
             withheld: components["schemas"]["WithheldMemoryRow"][];
         };
         MergeBodyRequest: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The chat in which the draft is created.
+             */
             chat_id: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The id of the merge: a UUID that the client makes.
+             */
             id: string;
+            /** @description The suggestions to merge. */
             suggestion_ids: string[];
         };
         /**
@@ -5142,14 +5590,21 @@ export interface components {
          * @enum {string}
          */
         MergeState: "waiting" | "working" | "done" | "failed" | "stopped";
-        /** @description The client chooses `id`, a UUID, and may send the request again without effect. `wake`: `nobody` wakes no agent. */
         MessageBodyRequest: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The id of the message: a UUID that the client makes. The same request again returns the first message.
+             */
             id: string;
-            /** @default null */
+            /**
+             * @description The id of the message that it replies to.
+             * @default null
+             */
             reply_to?: string | null;
+            /** @description Markdown. `@handle` addresses an agent of the chat. */
             text: string;
             /**
+             * @description `nobody` wakes no agent, whatever the text says.
              * @default auto
              * @enum {string}
              */
@@ -5165,13 +5620,11 @@ export interface components {
         /**
          * @description A page of a chat's log, oldest message first. It may have fewer messages than `limit` if they are long.
          *
-         *     `before` is the cursor of the older page, `after` of the newer one; null if there is no such page. `next` is `before` as
-         *     text, as the cursor of every other list.
+         *     `before` is the cursor of the older page, `after` of the newer one; null if there is no such page.
          */
         MessagePageRow: {
             after: number | null;
             before: number | null;
-            next: string | null;
             results: components["schemas"]["MessageRow"][];
         };
         /** @description A message of the chat, by its number and its id. */
@@ -5188,26 +5641,39 @@ export interface components {
             name: string;
             text: string;
         };
-        /**
-         * @description `key` null keeps the stored key if provider and address are unchanged; "" deletes it. `context_size`: the most tokens of a
-         *     request; null: as many as the server says, or shows by what it refuses.
-         */
+        /** @description `key` null keeps the stored key if provider and address are unchanged; "" deletes it. */
         ModelBodyRequest: {
-            /** @default  */
+            /**
+             * @description The address of the server, such as `https://example.org/v1`, if the provider asks for it.
+             * @default
+             */
             api_base?: string;
-            /** @default null */
+            /**
+             * @description The most tokens of a request; null: as many as the server says, or shows by what it refuses.
+             * @default null
+             */
             context_size?: number | null;
+            /** @description The model's name at its provider. */
             default_model: string;
-            /** @default null */
+            /**
+             * @description The API key. It is stored encrypted and never returned.
+             * @default null
+             */
             key?: string | null;
+            /** @description The other fields that the provider has. */
             options?: {
                 [key: string]: string;
             };
-            /** @enum {string} */
+            /**
+             * @description The name of a provider (`GET model-providers`).
+             * @enum {string}
+             */
             provider: "demo" | "openai" | "anthropic" | "gemini" | "deepseek" | "mistral" | "groq" | "xai" | "openrouter" | "azure" | "bedrock" | "openai_compatible";
+            /** @description The revision of the settings that were read; 0: there are none. */
             revision: number;
         };
         ModelPolicyBodyRequest: {
+            /** @description Whether members may use their own models in the workspace. */
             allows_llm_profiles: boolean;
         };
         /**
@@ -5257,21 +5723,31 @@ export interface components {
             provider: "demo" | "openai" | "anthropic" | "gemini" | "deepseek" | "mistral" | "groq" | "xai" | "openrouter" | "azure" | "bedrock" | "openai_compatible";
             revision: number;
         };
-        /**
-         * @description `default_model` empty: only list the models of the server. `key` left out or null: the key that is stored for the same
-         *     provider and address.
-         */
+        /** @description `key` left out or null: the key that is stored for the same provider and address. */
         ModelTestBodyRequest: {
-            /** @default  */
+            /**
+             * @description The address of the server, such as `https://example.org/v1`, if the provider asks for it.
+             * @default
+             */
             api_base?: string;
-            /** @default  */
+            /**
+             * @description The model to test. Empty: only list the models of the server.
+             * @default
+             */
             default_model?: string;
-            /** @default null */
+            /**
+             * @description The API key. It is stored encrypted and never returned.
+             * @default null
+             */
             key?: string | null;
+            /** @description The other fields that the provider has. */
             options?: {
                 [key: string]: string;
             };
-            /** @enum {string} */
+            /**
+             * @description The name of a provider (`GET model-providers`).
+             * @enum {string}
+             */
             provider: "demo" | "openai" | "anthropic" | "gemini" | "deepseek" | "mistral" | "groq" | "xai" | "openrouter" | "azure" | "bedrock" | "openai_compatible";
         };
         /**
@@ -5308,25 +5784,45 @@ export interface components {
             suggestions: string[];
             value: string;
         };
-        /** @description Fields that are left out come from `template`. With `open_chat`, the agent greets the reader in a new chat. */
+        /** @description Fields that are left out come from `template`. */
         NewAgentBodyRequest: {
-            /** @default null */
+            /**
+             * @description A letter or an emoji with a colour. Left out: chosen.
+             * @default null
+             */
             avatar?: (components["schemas"]["EmojiAvatarRequest"] | components["schemas"]["LetterAvatarRequest"] | components["schemas"]["AutomaticAvatarRequest"]) | null;
-            /** @default  */
+            /**
+             * @description What the agent is for. Other agents read it, too.
+             * @default
+             */
             description?: string;
-            /** @default null */
+            /**
+             * @description What people type after `@`. Left out: made from the name.
+             * @default null
+             */
             handle?: string | null;
+            /** @description The name that people see. */
             name: string;
-            /** @default false */
+            /**
+             * @description Whether the agent greets the reader in a new chat, `chat_id` of the answer.
+             * @default false
+             */
             open_chat?: boolean;
-            /** @default null */
+            /**
+             * @description The system prompt of the first version.
+             * @default null
+             */
             prompt?: string | null;
             /**
+             * @description The key of a template (`GET agent-templates`).
              * @default blank
              * @enum {string}
              */
             template?: "scribe" | "translator" | "reviewer" | "research_lead" | "weather" | "finance" | "travel" | "general" | "blank";
-            /** @default null */
+            /**
+             * @description The names of the tools that it may use (`GET workspaces/{id}/tools`).
+             * @default null
+             */
             tools?: string[] | null;
         };
         /** @description The new agent, and the chat in which it greeted the reader if `open_chat` was set. */
@@ -5356,104 +5852,164 @@ export interface components {
             } | null;
             verbs: string[];
         };
-        /** @description A new token of an agent. `text` is the secret for the `Authorization` header; it is not returned again. */
+        /** @description A new token of an agent. `secret` is for the `Authorization` header; it is not returned again. */
         NewAgentTokenRow: {
-            text: string;
+            secret: string;
             token: components["schemas"]["ApiTokenRow"];
         };
-        /**
-         * @description `id` is made by the client; repeating the request changes nothing. `user_input`: what the board is for. `aggregator_id`:
-         *     the agent that puts the answer together, by default that of the last task. `limit_micro`: what the board may cost, in
-         *     millionths of a dollar; it is paused once that is used. `start`: whether it starts at once.
-         */
         NewBoardBodyRequest: {
-            /** @default null */
+            /**
+             * @description The agent that puts the answer together; null: that of the last task.
+             * @default null
+             */
             aggregator_id?: string | null;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description A UUID that the client makes. The same request again returns the first board.
+             */
             id: string;
-            /** @default null */
+            /**
+             * @description What the board may cost, in millionths of a dollar. It is paused once that is used.
+             * @default null
+             */
             limit_micro?: number | null;
-            /** @default 3 */
+            /**
+             * @description How many tasks work at the same time.
+             * @default 3
+             */
             max_at_once?: number;
-            /** @default  */
+            /**
+             * @description Why the plan is as it is, for readers.
+             * @default
+             */
             reasoning?: string;
-            /** @default false */
+            /**
+             * @description Whether an agent puts an answer together from the results.
+             * @default false
+             */
             requires_aggregation?: boolean;
-            /** @default true */
+            /**
+             * @description Whether it starts at once.
+             * @default true
+             */
             start?: boolean;
+            /** @description The tasks. They are numbered from 1 in this order. */
             tasks: components["schemas"]["PlannedTaskBodyRequest"][];
+            /** @description What the board is for. */
             user_input: string;
         };
-        /**
-         * @description `subject_id` null: the workspace, each person, each agent or each run. A budget has one limit: `limit_micro`, in millionths
-         *     of a dollar, or `limit_tokens`, of questions and answers together.
-         *
-         *     `refuses_unpriced`: whether a budget in dollars refuses calls of models whose price is not known. Otherwise it does not limit
-         *     them.
-         */
+        /** @description A budget has one limit: `limit_micro` or `limit_tokens`. */
         NewBudgetBodyRequest: {
-            /** @default null */
+            /**
+             * @description The limit in millionths of a dollar.
+             * @default null
+             */
             limit_micro?: number | null;
-            /** @default null */
+            /**
+             * @description The limit in tokens, of questions and answers together.
+             * @default null
+             */
             limit_tokens?: number | null;
+            /** @description How long it lasts. A day and a month begin at midnight in the time zone of the workspace. */
             period: components["schemas"]["BudgetPeriodRequest"];
-            /** @default true */
+            /**
+             * @description Whether a budget in dollars refuses calls of models whose price is not known. Otherwise it does not limit
+             *     them.
+             * @default true
+             */
             refuses_unpriced?: boolean;
+            /** @description Whose calls it limits: those of the workspace, of a person, of an agent, or of a run with all that it starts. */
             scope: components["schemas"]["BudgetScopeRequest"];
-            /** @default null */
+            /**
+             * @description The person or agent; null: the workspace, each person, each agent or each run.
+             * @default null
+             */
             subject_id?: string | null;
         };
         NewChatBodyRequest: {
+            /** @description The people and agents of the chat besides the reader. */
             actor_ids?: string[];
-            /** @default  */
+            /**
+             * @description Empty: the chat is named after the others in it.
+             * @default
+             */
             title?: string;
         };
-        /** @description `max_uses` is the number of people who can join by the link; null: any number. Default: one for editors, else null. */
         NewLinkBodyRequest: {
-            /** @default 168 */
+            /**
+             * @description Hours until the link is no longer valid.
+             * @default 168
+             */
             expires_in_hours?: number;
-            /** @default null */
+            /**
+             * @description The number of people who can join by the link; null: any number. Default: one for editors, else null.
+             * @default null
+             */
             max_uses?: number | null;
+            /** @description The role of people who join the workspace by the link. */
             role: components["schemas"]["RoleRequest"];
         };
-        /** @description `auth_name`: the header of the credential, if `auth` is `header`. The credential is never returned. */
         NewMCPServerBodyRequest: {
             /**
+             * @description How the credential is sent. `oauth`: a person signs in at the server.
              * @default none
              * @enum {string}
              */
             auth?: "none" | "bearer" | "header" | "oauth";
-            /** @default  */
+            /**
+             * @description The header of the credential, if `auth` is `header`.
+             * @default
+             */
             auth_name?: string;
+            /** @description The address of the server. */
             base_url: string;
-            /** @default  */
+            /**
+             * @description The token. It is stored encrypted and never returned.
+             * @default
+             */
             credential?: string;
+            /** @description The name that people see. */
             name: string;
         };
-        /** @description Without `chat_id`, the note is for the whole workspace. */
         NewNoteBodyRequest: {
-            /** @default null */
+            /**
+             * @description The chat in which it is used; null: the whole workspace.
+             * @default null
+             */
             chat_id?: string | null;
+            /** @description What the agent remembers. */
             text: string;
-            /** @default  */
+            /**
+             * @description A word by which notes are grouped.
+             * @default
+             */
             topic?: string;
         };
         NewParticipantBodyRequest: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description A member or an agent of the workspace, or a public agent.
+             */
             actor_id: string;
         };
-        /**
-         * @description `id` is made by the client; repeating the request changes nothing. `expression`: five fields of cron, or `@daily` and the
-         *     like. `grace_seconds`: a time that was missed by more is not made up for.
-         */
         NewScheduleBodyRequest: {
+            /** @description When: five fields of cron, or `@daily` and the like. */
             expression: string;
-            /** @default 3600 */
+            /**
+             * @description A time that was missed by more seconds than this is not made up for.
+             * @default 3600
+             */
             grace_seconds?: number;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description A UUID that the client makes. The same request again returns the first schedule.
+             */
             id: string;
+            /** @description What the agent is asked to do each time. */
             instructions: string;
+            /** @description The name that people see. */
             name: string;
+            /** @description The time zone of the expression, such as `Asia/Taipei`. */
             time_zone: string;
         };
         /** @description A webhook with its new secret, which is not returned again. */
@@ -5461,33 +6017,54 @@ export interface components {
             secret: string;
             webhook: components["schemas"]["WebhookRow"];
         };
-        /** @description `auth_name`: the header, the query parameter, or the user name. `credential` is stored encrypted and never returned. */
         NewServerBodyRequest: {
             /**
+             * @description How the credential is sent.
              * @default none
              * @enum {string}
              */
             auth?: "none" | "bearer" | "header" | "basic" | "query";
-            /** @default  */
+            /**
+             * @description The header, the query parameter, or the user name.
+             * @default
+             */
             auth_name?: string;
+            /** @description The address to which the paths of the tools are added. */
             base_url: string;
-            /** @default  */
+            /**
+             * @description The token or password. It is stored encrypted and never returned.
+             * @default
+             */
             credential?: string;
-            /** @default {} */
+            /**
+             * @description Further headers of each call, without secrets.
+             * @default {}
+             */
             headers?: {
                 [key: string]: string;
             };
-            /** @enum {string} */
+            /**
+             * @description `http`: tools are written by hand; `openapi`: they are made of a document's operations.
+             * @enum {string}
+             */
             kind: "http" | "openapi";
+            /** @description The name that people see. */
             name: string;
         };
-        /** @description `id` is generated by the client: a second request with the same id has no effect. */
         NewSuggestionBodyRequest: {
+            /** @description The number of the version on which it is based. */
             base_version: number;
+            /** @description The whole spec that is suggested. */
             content: components["schemas"]["SpecContentRequest"];
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description A UUID that the client makes. The same request again changes nothing.
+             */
             id: string;
-            /** @default  */
+            /**
+             * @description Why, for those who decide.
+             * @default
+             */
             note?: string;
         };
         NewTeamBodyRequest: {
@@ -5501,24 +6078,39 @@ export interface components {
             lead: components["schemas"]["AgentRow"];
             members: components["schemas"]["AgentRow"][];
         };
-        /** @description A new token. `text` is the secret for the `Authorization` header; it is not returned again. */
+        /** @description A new token. `secret` is for the `Authorization` header; it is not returned again. */
         NewTokenRow: {
-            text: string;
+            secret: string;
             token: components["schemas"]["ApiTokenRow"];
         };
         NewToolBodyRequest: {
+            /** @description What it does and which request it sends. */
             form: components["schemas"]["ToolFormRequest"];
-            /** @default false */
+            /**
+             * @description Whether a call that writes may be repeated when it is not known if it arrived.
+             * @default false
+             */
             is_idempotent?: boolean;
+            /** @description The name by which models call the tool. */
             name: string;
-            /** @default 30 */
+            /**
+             * @description The seconds after which a call is given up.
+             * @default 30
+             */
             timeout_s?: number;
-            /** @default  */
+            /**
+             * @description The name that people see.
+             * @default
+             */
             title?: string;
         };
         NewWorkspaceBodyRequest: {
-            /** @default null */
+            /**
+             * @description The short name in addresses. Left out: made from the name.
+             * @default null
+             */
             handle?: string | null;
+            /** @description The name that people see. */
             name: string;
         };
         /** @description The next three times of an expression that is being written. */
@@ -5910,8 +6502,8 @@ export interface components {
             /** @default null */
             top_p?: number | null;
         };
-        /** @description `parent_id`: the agent that it reports to from now on; null: none. */
         ParentBodyRequest: {
+            /** @description The agent that it reports to from now on; null: none. */
             parent_id: string | null;
         };
         /**
@@ -5965,47 +6557,90 @@ export interface components {
             version: number;
         };
         PatchedAccessBodyRequest: {
+            /** @description Whether an outside program answers for the agent, so that messages wake no run. */
             runs_outside: boolean;
         };
+        /** @description The fields to change; null: as before. */
         PatchedAgentBodyRequest: {
-            /** @default null */
+            /**
+             * @description Whether the other agents of its workspace may give it tasks.
+             * @default null
+             */
             accepts_tasks?: boolean | null;
-            /** @default null */
+            /**
+             * @description A letter or an emoji with a colour.
+             * @default null
+             */
             avatar?: (components["schemas"]["EmojiAvatarRequest"] | components["schemas"]["LetterAvatarRequest"] | components["schemas"]["AutomaticAvatarRequest"]) | null;
-            /** @default null */
+            /**
+             * @description What the agent is for. Other agents read it, too.
+             * @default null
+             */
             description?: string | null;
-            /** @default null */
+            /**
+             * @description What people type after `@`.
+             * @default null
+             */
             handle?: string | null;
-            /** @default null */
+            /**
+             * @description The name that people see.
+             * @default null
+             */
             name?: string | null;
+            /** @description The revision of the agent that was read. */
             revision: number;
-            /** @default null */
+            /**
+             * @description What it does in the team.
+             * @default null
+             */
             role?: string | null;
         };
-        /** @description The limit is in the unit of the budget, which cannot be changed. `refuses_unpriced` null: as before. */
+        /** @description The limit is in the unit of the budget, which cannot be changed. */
         PatchedBudgetBodyRequest: {
-            /** @default null */
+            /**
+             * @description The limit in millionths of a dollar.
+             * @default null
+             */
             limit_micro?: number | null;
-            /** @default null */
+            /**
+             * @description The limit in tokens, of questions and answers together.
+             * @default null
+             */
             limit_tokens?: number | null;
-            /** @default null */
+            /**
+             * @description Whether a budget in dollars refuses calls of models whose price is not known; null: as before.
+             * @default null
+             */
             refuses_unpriced?: boolean | null;
+            /** @description The revision of the budget that was read. */
             revision: number;
         };
         PatchedChatBodyRequest: {
+            /** @description Empty: the chat is named after the others in it. */
             title: string;
         };
-        /** @description `revision` is that of the note that was read. What is left out stays. */
+        /** @description What is left out stays. */
         PatchedEditNoteBodyRequest: {
+            /** @description The revision of the note that was read. */
             revision: number;
-            /** @default null */
+            /**
+             * @description Where it is used.
+             * @default null
+             */
             scope?: components["schemas"]["NoteScopeRequest"] | null;
-            /** @default null */
+            /**
+             * @description What the agent remembers.
+             * @default null
+             */
             text?: string | null;
-            /** @default null */
+            /**
+             * @description A word by which notes are grouped.
+             * @default null
+             */
             topic?: string | null;
         };
         PatchedEnabledBodyRequest: {
+            /** @description Whether events are sent to the webhook. */
             is_enabled: boolean;
         };
         PatchedProfileBodyRequest: {
@@ -6019,61 +6654,122 @@ export interface components {
             name?: string | null;
         };
         PatchedResponseBodyRequest: {
+            /** @description `mentions`: what mentions the agent or replies to it; `always`: all messages of people; `never`: none. */
             response: components["schemas"]["ResponseModeRequest"];
         };
         PatchedRoleBodyRequest: {
             role: components["schemas"]["RoleRequest"];
         };
-        /** @description The fields to change. The editor who changes a schedule becomes its owner; `is_enabled` true also ends its pause. */
+        /** @description The fields to change; null: as before. The editor who changes a schedule becomes its owner. */
         PatchedScheduleBodyRequest: {
-            /** @default null */
+            /**
+             * @description When: five fields of cron, or `@daily` and the like.
+             * @default null
+             */
             expression?: string | null;
-            /** @default null */
+            /**
+             * @description A time that was missed by more seconds than this is not made up for.
+             * @default null
+             */
             grace_seconds?: number | null;
-            /** @default null */
+            /**
+             * @description What the agent is asked to do each time.
+             * @default null
+             */
             instructions?: string | null;
-            /** @default null */
+            /**
+             * @description Whether it is on. True also ends its pause.
+             * @default null
+             */
             is_enabled?: boolean | null;
-            /** @default null */
+            /**
+             * @description The name that people see.
+             * @default null
+             */
             name?: string | null;
+            /** @description The revision of the schedule that was read. */
             revision: number;
-            /** @default null */
+            /**
+             * @description The time zone of the expression, such as `Asia/Taipei`.
+             * @default null
+             */
             time_zone?: string | null;
         };
-        /** @description What is null stays. `credential` null keeps the stored one if address and sign-in are unchanged; "" deletes it. */
+        /** @description The fields to change; null: as before. */
         PatchedServerBodyRequest: {
-            /** @default null */
+            /**
+             * @description How the credential is sent.
+             * @default null
+             */
             auth?: ("none" | "bearer" | "header" | "basic" | "query") | null;
-            /** @default null */
+            /**
+             * @description The header, the query parameter, or the user name.
+             * @default null
+             */
             auth_name?: string | null;
-            /** @default null */
+            /**
+             * @description The address to which the paths of the tools are added.
+             * @default null
+             */
             base_url?: string | null;
-            /** @default null */
+            /**
+             * @description Null keeps the stored one if address and sign-in are unchanged; "" deletes it. It is never returned.
+             * @default null
+             */
             credential?: string | null;
-            /** @default null */
+            /**
+             * @description Further headers of each call, without secrets.
+             * @default null
+             */
             headers?: {
                 [key: string]: string;
             } | null;
-            /** @default null */
+            /**
+             * @description The name that people see.
+             * @default null
+             */
             name?: string | null;
+            /** @description The revision of the server that was read. */
             revision: number;
         };
-        /** @description What is null stays. */
+        /** @description The fields to change; null: as before. */
         PatchedToolBodyRequest: {
-            /** @default null */
+            /**
+             * @description Whether a call only reads.
+             * @default null
+             */
             effect?: ("read" | "write") | null;
-            /** @default null */
+            /**
+             * @description What it does and which request it sends.
+             * @default null
+             */
             form?: components["schemas"]["ToolFormRequest"] | null;
-            /** @default null */
+            /**
+             * @description Whether agents can use the tool.
+             * @default null
+             */
             is_enabled?: boolean | null;
-            /** @default null */
+            /**
+             * @description Whether a call that writes may be repeated when it is not known if it arrived.
+             * @default null
+             */
             is_idempotent?: boolean | null;
-            /** @default null */
+            /**
+             * @description The name by which models call the tool.
+             * @default null
+             */
             name?: string | null;
+            /** @description The revision of the tool that was read. */
             revision: number;
-            /** @default null */
+            /**
+             * @description The seconds after which a call is given up.
+             * @default null
+             */
             timeout_s?: number | null;
-            /** @default null */
+            /**
+             * @description The name that people see.
+             * @default null
+             */
             title?: string | null;
         };
         /** @description `time_zone`: a name of the IANA database, such as `Asia/Taipei`; null keeps it. */
@@ -6094,30 +6790,51 @@ export interface components {
          * @enum {string}
          */
         PlannedBy: "model" | "person" | "workflow" | "fork";
-        /**
-         * @description A task of a plan. `after`: the numbers (from 1) of the tasks of the plan that it follows. `max_attempts`: how often it
-         *     is tried. `join` says when it starts after these, and `on_failure` what follows if it fails for good. `output_schema`: the JSON
-         *     schema of an object, which its result has to follow; null: the result is a text.
-         */
+        /** @description A task of a plan. */
         PlannedTaskBodyRequest: {
-            /** @default [] */
+            /**
+             * @description The numbers (from 1) of the tasks of the plan that it follows.
+             * @default []
+             */
             after?: number[];
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The agent that does it.
+             */
             agent_id: string;
+            /** @description What the agent is asked to do. */
             description: string;
-            /** @default [] */
+            /**
+             * @description The files of the chat that the agent gets.
+             * @default []
+             */
             file_ids?: string[];
-            /** @default all */
+            /**
+             * @description When it starts after these: once `all` or `any` have succeeded, or all have ended (`settled`).
+             * @default all
+             */
             join?: components["schemas"]["JoinRuleRequest"];
-            /** @default 2 */
+            /**
+             * @description How often it is tried.
+             * @default 2
+             */
             max_attempts?: number;
-            /** @default go_on */
+            /**
+             * @description What follows if it fails for good: the others go on, or the board fails (`stop`).
+             * @default go_on
+             */
             on_failure?: components["schemas"]["FailureRuleRequest"];
-            /** @default null */
+            /**
+             * @description The JSON schema of an object, which its result has to follow; null: the result is a text.
+             * @default null
+             */
             output_schema?: {
                 [key: string]: unknown;
             } | null;
-            /** @default {} */
+            /**
+             * @description Further values for the agent, by name.
+             * @default {}
+             */
             parameters?: {
                 [key: string]: unknown;
             };
@@ -6128,6 +6845,7 @@ export interface components {
          */
         Policy: "auto" | "ask" | "off";
         PolicyBodyRequest: {
+            /** @description Whether calls are made at once (`auto`), wait for a person (`ask`), or are not possible (`off`). */
             policy: components["schemas"]["PolicyRequest"];
         };
         /**
@@ -6135,11 +6853,14 @@ export interface components {
          * @enum {string}
          */
         PolicyRequest: "auto" | "ask" | "off";
-        /** @description `wake`: `nobody` wakes no agent. */
         PostFileBodyRequest: {
-            /** @default null */
+            /**
+             * @description The id of the message that it replies to.
+             * @default null
+             */
             reply_to?: string | null;
             /**
+             * @description `nobody` wakes no agent.
              * @default auto
              * @enum {string}
              */
@@ -6156,16 +6877,25 @@ export interface components {
             type: "presence";
         };
         PreviewBodyRequest: {
+            /** @description Five fields of cron, or `@daily` and the like. */
             expression: string;
+            /** @description The time zone of the expression, such as `Asia/Taipei`. */
             time_zone: string;
         };
-        /** @description Amounts are in millionths of a dollar per million tokens. `model` empty: all models of the provider. */
         PriceBodyRequest: {
+            /** @description Millionths of a dollar per million tokens that the model reads. */
             input_micro: number;
-            /** @default  */
+            /**
+             * @description The name of the model. Empty: all models of the provider.
+             * @default
+             */
             model?: string;
+            /** @description Millionths of a dollar per million tokens that the model writes. */
             output_micro: number;
-            /** @enum {string} */
+            /**
+             * @description The provider of the model.
+             * @enum {string}
+             */
             provider: "demo" | "openai" | "anthropic" | "gemini" | "deepseek" | "mistral" | "groq" | "xai" | "openrouter" | "azure" | "bedrock" | "openai_compatible";
         };
         /** @description The progress of a merge, on the workspace's topic: the number of characters that are written, and an estimate of all. */
@@ -6291,23 +7021,28 @@ export interface components {
             label: string;
         };
         ReadBodyRequest: {
+            /** @description The `seq` of the last message that was read. An earlier one changes nothing. */
             seq: number;
         };
         /** @description The reader's cursor. */
         ReadRow: {
             last_read_seq: number;
         };
-        /**
-         * @description With `merge_production`, merge production's changes into the draft. Without it, only the base changes: the reader has merged
-         *     by hand.
-         */
         RebaseBodyRequest: {
-            /** @default false */
+            /**
+             * @description Merge production's changes into the draft. False: only the base changes, because the reader has merged by
+             *     hand.
+             * @default false
+             */
             merge_production?: boolean;
+            /** @description The revision of the draft that was read. */
             revision: number;
         };
         RejectBodyRequest: {
-            /** @default  */
+            /**
+             * @description Why, for the author.
+             * @default
+             */
             reason?: string;
         };
         /** @description A run by which a version of an agent answered, in a chat that the reader may read. `excerpt`: of its last text, if any. */
@@ -6355,29 +7090,44 @@ export interface components {
          * @enum {string}
          */
         ResponseModeRequest: "mentions" | "always" | "never";
-        /** @description `base_version` is the production version that the reader saw. `chat_id` is a chat in which a message about it is posted. */
         RestoreBodyRequest: {
+            /** @description The production version that the reader saw. */
             base_version: number;
-            /** @default null */
+            /**
+             * @description A chat in which a message about it is posted.
+             * @default null
+             */
             chat_id?: string | null;
-            /** @default  */
+            /**
+             * @description What has changed, for the list of versions.
+             * @default
+             */
             message?: string;
         };
-        /** @description `limit_micro`: what the board may cost in all from now on, in millionths of a dollar; null: as before. */
         ResumeBodyRequest: {
-            /** @default null */
+            /**
+             * @description What the board may cost in all from now on, in millionths of a dollar; null: as before.
+             * @default null
+             */
             limit_micro?: number | null;
         };
         /** @description What is changed in the task; null: nothing. */
         RetryBodyRequest: {
-            /** @default null */
+            /**
+             * @description Another description of the task; null: as before.
+             * @default null
+             */
             description?: string | null;
-            /** @default null */
+            /**
+             * @description Other parameters of the task; null: as before.
+             * @default null
+             */
             parameters?: {
                 [key: string]: unknown;
             } | null;
         };
         RevisionBodyRequest: {
+            /** @description The revision of the draft that was read. */
             revision: number;
         };
         /**
@@ -6434,9 +7184,11 @@ export interface components {
             /** @enum {string} */
             why: "mention" | "reply" | "message" | "hand" | "schedule" | "task" | "retry" | "comparison";
         };
-        /** @description `id` of the system message is made by the client; repeating the request changes nothing. */
         RunNowBodyRequest: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The id of the system message: a UUID that the client makes. The same request again changes nothing.
+             */
             id: string;
         };
         /**
@@ -6491,16 +7243,21 @@ export interface components {
             triggered_by: string | null;
             version: number;
         };
-        /**
-         * @description `unused_suggestions`: the suggestions that were merged into the draft and are not used in it (`GET
-         *     .../draft/suggestions`). If others are not used, the draft is not saved.
-         */
         SaveBodyRequest: {
+            /** @description The number of the production version on which the draft is based. */
             base_version: number;
-            /** @default  */
+            /**
+             * @description What has changed, for the list of versions.
+             * @default
+             */
             message?: string;
+            /** @description The revision of the draft that was read, which must be applied. */
             revision: number;
-            /** @default [] */
+            /**
+             * @description The suggestions that were merged into the draft and are not used in it (`GET …/draft/suggestions`). If others
+             *     are not used, the draft is not saved.
+             * @default []
+             */
             unused_suggestions?: string[];
         };
         /**
@@ -6680,9 +7437,40 @@ export interface components {
              */
             type: "server";
         };
+        /** @description Whether the session is signed in. `session_token` is for the header `X-Session-Token`, and is only there if it is new. */
+        SessionMeta: {
+            /** @default null */
+            is_authenticated?: boolean | null;
+            /** @default null */
+            session_token?: string | null;
+        } & {
+            [key: string]: unknown;
+        };
+        SignInBody: {
+            /** Format: email */
+            email: string;
+            password: string;
+        };
         /** @description The address of the authorization server to which the browser goes. */
         SignInRow: {
             url: string;
+        };
+        SignUpBody: {
+            /** Format: email */
+            email: string;
+            /**
+             * @description The secret of an invite link, the end of its address, where sign-up requires one.
+             * @default
+             */
+            invitation?: string;
+            /**
+             * @description The language of mails and of the web app.
+             * @default null
+             */
+            language?: ("en" | "zh-hant" | "zh-hans") | null;
+            /** @description The name that others see. */
+            name: string;
+            password: string;
         };
         /**
          * @description Who may sign up: all people (`open`), people with a valid invite link (`invited`), or no one (`closed`).
@@ -6692,6 +7480,32 @@ export interface components {
             confirms_email: boolean;
             /** @enum {string} */
             mode: "open" | "invited" | "closed";
+        };
+        /** @description The session, with the person who is signed in. */
+        SignedIn: {
+            data: components["schemas"]["SignedInData"];
+            meta: components["schemas"]["SessionMeta"];
+            /** @constant */
+            status: 200;
+        };
+        SignedInData: {
+            user: components["schemas"]["SignedInUser"];
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description The person who is signed in. `GET me` has more. */
+        SignedInUser: {
+            id: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description No session (401), or one that has ended (410). */
+        SignedOut: {
+            meta: components["schemas"]["SessionMeta"];
+            /** @enum {integer} */
+            status: 401 | 410;
+        } & {
+            [key: string]: unknown;
         };
         /**
          * @description The reason why a snapshot was saved: what replaced the text.
@@ -6964,8 +7778,12 @@ export interface components {
             version: number;
         };
         SuggestBodyRequest: {
-            /** @default  */
+            /**
+             * @description Why, for those who decide.
+             * @default
+             */
             note?: string;
+            /** @description The revision of the draft that was read. */
             revision: number;
         };
         /** @description A suggestion with its base version and the production version, and its differences from both. */
@@ -7454,13 +8272,20 @@ export interface components {
             /** @default null */
             seconds: number | null;
         };
-        /** @description `password` is the person's present one. The token expires after `days`; null: never. The scope `read` can only read. */
         TokenBodyRequest: {
-            /** @default 90 */
+            /**
+             * @description The days after which it expires; null: never.
+             * @default 90
+             */
             days?: (7 | 30 | 90 | 365) | null;
+            /** @description The name by which the person recognises the token. */
             name: string;
+            /** @description The person's present password. */
             password: string;
-            /** @default full */
+            /**
+             * @description `read` can only read.
+             * @default full
+             */
             scope?: components["schemas"]["TokenScopeRequest"];
         };
         /**
@@ -7473,10 +8298,13 @@ export interface components {
          * @enum {string}
          */
         TokenScopeRequest: "full" | "read";
-        /** @description `hash`: of the definition that the person has read. */
         ToolApprovalBodyRequest: {
-            /** @enum {string} */
+            /**
+             * @description Whether a call only reads.
+             * @enum {string}
+             */
             effect: "read" | "write";
+            /** @description The hash of the definition that the person has read. */
             hash: string;
         };
         /** @description One call of a tool, as the model made it, with our id of the call. `arguments` is the model's own JSON text. */
@@ -7703,7 +8531,10 @@ export interface components {
             } | null;
         };
         ToolTestBodyRequest: {
-            /** @default {} */
+            /**
+             * @description The arguments of the call, as the tool's schema asks for.
+             * @default {}
+             */
             arguments?: {
                 [key: string]: unknown;
             };
@@ -7921,8 +8752,8 @@ export interface components {
             /** @enum {string} */
             choice: "production" | "equal" | "draft";
         };
-        /** @description `choice`: null withdraws the vote. */
         VoteBodyRequest: {
+            /** @description The better side; null withdraws the vote. */
             choice: ("production" | "equal" | "draft") | null;
         };
         /** @description The votes in a chat on the comparisons between production and a draft as it was applied for the n-th time (`draft_apply`). */
@@ -7935,9 +8766,11 @@ export interface components {
             /** @default 0 */
             production: number;
         };
-        /** @description `id` of the system message is made by the client; repeating the request changes nothing. */
         WakeBodyRequest: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The id of the system message: a UUID that the client makes. The same request again changes nothing.
+             */
             id: string;
         };
         /**
@@ -7957,10 +8790,17 @@ export interface components {
             why: components["schemas"]["WakeCause"];
         };
         WakesBodyRequest: {
-            /** @default [] */
+            /**
+             * @description The files that would be posted with it.
+             * @default []
+             */
             file_ids?: string[];
-            /** @default null */
+            /**
+             * @description The id of the message that it replies to.
+             * @default null
+             */
             reply_to?: string | null;
+            /** @description The text as it would be posted. */
             text: string;
         };
         /**
@@ -8004,6 +8844,7 @@ export interface components {
             url: string;
         };
         WebhookBodyRequest: {
+            /** @description The address to which events are sent. */
             url: string;
         };
         /**
@@ -8169,6 +9010,165 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    sign_in: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SignInBody"];
+            };
+        };
+        responses: {
+            /** @description The session */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedIn"];
+                };
+            };
+            /** @description A field is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountFieldErrors"];
+                };
+            };
+            403: components["responses"]["Error403"];
+            /** @description Signed in already. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    read_session: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedIn"];
+                };
+            };
+            /** @description Nobody is signed in. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedOut"];
+                };
+            };
+            403: components["responses"]["Error403"];
+            /** @description The session has ended. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedOut"];
+                };
+            };
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    sign_out: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session has ended. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedOut"];
+                };
+            };
+            403: components["responses"]["Error403"];
+            /** @description The session has ended. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedOut"];
+                };
+            };
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    sign_up: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SignUpBody"];
+            };
+        };
+        responses: {
+            /** @description The session */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedIn"];
+                };
+            };
+            /** @description A field is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountFieldErrors"];
+                };
+            };
+            403: components["responses"]["Error403"];
+            /** @description Signed in already. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
     read_agent_file_schema: {
         parameters: {
             query?: never;
@@ -8251,6 +9251,7 @@ export interface operations {
     list_wakes: {
         parameters: {
             query?: {
+                /** @description The id of a wake. Only those after it are returned. */
                 after?: string;
             };
             header?: never;
@@ -8495,6 +9496,7 @@ export interface operations {
         parameters: {
             query?: {
                 chat_id?: string;
+                /** @description `next` of the page before, unchanged. Left out: the first page. */
                 cursor?: string;
                 limit?: number;
             };
@@ -8617,6 +9619,7 @@ export interface operations {
         parameters: {
             query?: {
                 chat_id?: string;
+                /** @description `next` of the page before, unchanged. Left out: the first page. */
                 cursor?: string;
                 limit?: number;
                 q?: string;
@@ -8878,7 +9881,9 @@ export interface operations {
         parameters: {
             query?: {
                 chat?: string;
+                /** @description `next` of the page before, unchanged. Left out: the first page. */
                 cursor?: string;
+                /** @description The most rows of the page. */
                 limit?: number;
                 state?: "all" | "active" | "completed" | "failed" | "stopped";
             };
@@ -8964,7 +9969,9 @@ export interface operations {
     list_agent_tokens: {
         parameters: {
             query?: {
+                /** @description `next` of the page before, unchanged. Left out: the first page. */
                 cursor?: string;
+                /** @description The most rows of the page. */
                 limit?: number;
             };
             header?: never;
@@ -9058,7 +10065,9 @@ export interface operations {
     list_versions: {
         parameters: {
             query?: {
+                /** @description `next` of the page before, unchanged. Left out: the first page. */
                 cursor?: string;
+                /** @description The most rows of the page. */
                 limit?: number;
             };
             header?: never;
@@ -9116,7 +10125,9 @@ export interface operations {
     list_version_replies: {
         parameters: {
             query?: {
+                /** @description `next` of the page before, unchanged. Left out: the first page. */
                 cursor?: string;
+                /** @description The most rows of the page. */
                 limit?: number;
             };
             header?: never;
@@ -9209,7 +10220,9 @@ export interface operations {
     list_webhooks: {
         parameters: {
             query?: {
+                /** @description `next` of the page before, unchanged. Left out: the first page. */
                 cursor?: string;
+                /** @description The most rows of the page. */
                 limit?: number;
             };
             header?: never;
@@ -9338,7 +10351,9 @@ export interface operations {
     list_deliveries: {
         parameters: {
             query?: {
+                /** @description `next` of the page before, unchanged. Left out: the first page. */
                 cursor?: string;
+                /** @description The most rows of the page. */
                 limit?: number;
             };
             header?: never;
@@ -10378,7 +11393,9 @@ export interface operations {
     list_draft_snapshots: {
         parameters: {
             query?: {
+                /** @description `next` of the page before, unchanged. Left out: the first page. */
                 cursor?: string;
+                /** @description The most rows of the page. */
                 limit?: number;
             };
             header?: never;
@@ -10513,6 +11530,14 @@ export interface operations {
             };
         };
         responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleRow"];
+                };
+            };
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -10613,7 +11638,9 @@ export interface operations {
     list_boards: {
         parameters: {
             query?: {
+                /** @description `next` of the page before, unchanged. Left out: the first page. */
                 cursor?: string;
+                /** @description The most rows of the page. */
                 limit?: number;
             };
             header?: never;
@@ -10719,7 +11746,9 @@ export interface operations {
     read_changes: {
         parameters: {
             query?: {
+                /** @description The version that the client has. Without it, the answer is a snapshot. */
                 since?: number;
+                /** @description If the chat still has this version: the seconds after which the answer is 204, unless the chat changes before. */
                 wait?: number;
             };
             header?: never;
@@ -10791,9 +11820,13 @@ export interface operations {
     list_chat_files: {
         parameters: {
             query?: {
+                /** @description `next` of the page before, unchanged. Left out: the first page. */
                 cursor?: string;
+                /** @description Only files of this kind. */
                 kind?: "image" | "pdf" | "document" | "slides" | "sheet" | "text" | "other";
+                /** @description The most rows of the page. */
                 limit?: number;
+                /** @description A part of the name or of the text. */
                 q?: string;
             };
             header?: never;
@@ -10899,7 +11932,9 @@ export interface operations {
     list_links: {
         parameters: {
             query?: {
+                /** @description `next` of the page before, unchanged. Left out: the first page. */
                 cursor?: string;
+                /** @description The most rows of the page. */
                 limit?: number;
             };
             header?: never;
@@ -10963,9 +11998,13 @@ export interface operations {
     list_messages: {
         parameters: {
             query?: {
+                /** @description The page after this: `after` of an earlier answer, or the `seq` of a message. */
                 after?: number;
+                /** @description The page around the message with this id. */
                 around?: string;
+                /** @description The page before this: `before` of an earlier answer, or the `seq` of a message. */
                 before?: number;
+                /** @description The most messages of the page. It may have fewer if they are long. */
                 limit?: number;
             };
             header?: never;
@@ -11127,7 +12166,9 @@ export interface operations {
     list_participants: {
         parameters: {
             query?: {
+                /** @description `next` of the page before, unchanged. Left out: the first page. */
                 cursor?: string;
+                /** @description The most rows of the page. */
                 limit?: number;
             };
             header?: never;
@@ -11256,7 +12297,9 @@ export interface operations {
     list_pins: {
         parameters: {
             query?: {
+                /** @description `next` of the page before, unchanged. Left out: the first page. */
                 cursor?: string;
+                /** @description The most rows of the page. */
                 limit?: number;
             };
             header?: never;
@@ -11320,7 +12363,9 @@ export interface operations {
     list_runs: {
         parameters: {
             query?: {
+                /** @description `next` of the page before, unchanged. Left out: the first page. */
                 cursor?: string;
+                /** @description The most rows of the page. */
                 limit?: number;
                 state?: "active" | "all";
             };
@@ -11568,7 +12613,9 @@ export interface operations {
     list_deleted_workspaces: {
         parameters: {
             query?: {
+                /** @description `next` of the page before, unchanged. Left out: the first page. */
                 cursor?: string;
+                /** @description The most rows of the page. */
                 limit?: number;
             };
             header?: never;
@@ -11597,6 +12644,7 @@ export interface operations {
         parameters: {
             query?: {
                 category?: "writing" | "language" | "research" | "data" | "coding" | "business" | "education" | "other";
+                /** @description `next` of the page before, unchanged. Left out: the first page. */
                 cursor?: string;
                 language?: string;
                 limit?: number;
@@ -12199,7 +13247,9 @@ export interface operations {
     list_approvals: {
         parameters: {
             query?: {
+                /** @description `next` of the page before, unchanged. Left out: the first page. */
                 cursor?: string;
+                /** @description The most rows of the page. */
                 limit?: number;
             };
             header?: never;
@@ -12456,7 +13506,9 @@ export interface operations {
     list_tokens: {
         parameters: {
             query?: {
+                /** @description `next` of the page before, unchanged. Left out: the first page. */
                 cursor?: string;
+                /** @description The most rows of the page. */
                 limit?: number;
             };
             header?: never;
@@ -12572,7 +13624,9 @@ export interface operations {
     list_viewings: {
         parameters: {
             query?: {
+                /** @description `next` of the page before, unchanged. Left out: the first page. */
                 cursor?: string;
+                /** @description The most rows of the page. */
                 limit?: number;
             };
             header?: never;
@@ -12862,7 +13916,9 @@ export interface operations {
     list_note_revisions: {
         parameters: {
             query?: {
+                /** @description `next` of the page before, unchanged. Left out: the first page. */
                 cursor?: string;
+                /** @description The most rows of the page. */
                 limit?: number;
             };
             header?: never;
@@ -12892,7 +13948,9 @@ export interface operations {
     list_notifications: {
         parameters: {
             query?: {
+                /** @description `next` of the page before, unchanged. Left out: the first page. */
                 cursor?: string;
+                /** @description The most rows of the page. */
                 limit?: number;
                 unread?: boolean;
             };
@@ -13766,7 +14824,9 @@ export interface operations {
     list_agents_with_tool: {
         parameters: {
             query?: {
+                /** @description `next` of the page before, unchanged. Left out: the first page. */
                 cursor?: string;
+                /** @description The most rows of the page. */
                 limit?: number;
             };
             header?: never;
@@ -13864,7 +14924,9 @@ export interface operations {
     list_workspaces: {
         parameters: {
             query?: {
+                /** @description `next` of the page before, unchanged. Left out: the first page. */
                 cursor?: string;
+                /** @description The most rows of the page. */
                 limit?: number;
             };
             header?: never;
@@ -13985,7 +15047,9 @@ export interface operations {
     list_agents: {
         parameters: {
             query?: {
+                /** @description `next` of the page before, unchanged. Left out: the first page. */
                 cursor?: string;
+                /** @description The most rows of the page. */
                 limit?: number;
             };
             header?: never;
@@ -14213,7 +15277,9 @@ export interface operations {
     list_chats: {
         parameters: {
             query?: {
+                /** @description `next` of the page before, unchanged. Left out: the first page. */
                 cursor?: string;
+                /** @description The most rows of the page. */
                 limit?: number;
             };
             header?: never;
@@ -14277,7 +15343,9 @@ export interface operations {
     list_chats_between_agents: {
         parameters: {
             query?: {
+                /** @description `next` of the page before, unchanged. Left out: the first page. */
                 cursor?: string;
+                /** @description The most rows of the page. */
                 limit?: number;
             };
             header?: never;
@@ -14533,10 +15601,14 @@ export interface operations {
     list_files: {
         parameters: {
             query?: {
+                /** @description `next` of the page before, unchanged. Left out: the first page. */
                 cursor?: string;
+                /** @description Only files of this kind. */
                 kind?: "image" | "pdf" | "document" | "slides" | "sheet" | "text" | "other";
+                /** @description The most rows of the page. */
                 limit?: number;
                 of_workspace?: boolean;
+                /** @description A part of the name or of the text. */
                 q?: string;
             };
             header?: never;
@@ -14676,7 +15748,9 @@ export interface operations {
     list_locked_drafts: {
         parameters: {
             query?: {
+                /** @description `next` of the page before, unchanged. Left out: the first page. */
                 cursor?: string;
+                /** @description The most rows of the page. */
                 limit?: number;
             };
             header?: never;
@@ -14740,7 +15814,9 @@ export interface operations {
     list_members: {
         parameters: {
             query?: {
+                /** @description `next` of the page before, unchanged. Left out: the first page. */
                 cursor?: string;
+                /** @description The most rows of the page. */
                 limit?: number;
             };
             header?: never;
@@ -14835,7 +15911,9 @@ export interface operations {
     list_member_links: {
         parameters: {
             query?: {
+                /** @description `next` of the page before, unchanged. Left out: the first page. */
                 cursor?: string;
+                /** @description The most rows of the page. */
                 limit?: number;
             };
             header?: never;
@@ -14866,6 +15944,7 @@ export interface operations {
     list_merges: {
         parameters: {
             query?: {
+                /** @description `next` of the page before, unchanged. Left out: the first page. */
                 cursor?: string;
                 limit?: number;
                 state?: "active" | "all";
@@ -14898,6 +15977,7 @@ export interface operations {
         parameters: {
             query: {
                 chat_id?: string;
+                /** @description `next` of the page before, unchanged. Left out: the first page. */
                 cursor?: string;
                 limit?: number;
                 q: string;
@@ -15240,6 +16320,7 @@ export interface operations {
             query?: {
                 agent_id?: string;
                 author_id?: string;
+                /** @description `next` of the page before, unchanged. Left out: the first page. */
                 cursor?: string;
                 limit?: number;
                 state?: "pending" | "accepted" | "rejected" | "withdrawn" | "unused" | "all";
@@ -15449,8 +16530,11 @@ export interface operations {
     read_usage: {
         parameters: {
             query: {
+                /** @description The last day, in the time zone of the workspace. */
                 ends_on: string;
+                /** @description By what the rows are grouped. */
                 group?: "agent" | "version" | "person" | "model" | "tree";
+                /** @description The first day, in the time zone of the workspace. */
                 starts_on: string;
             };
             header?: never;
@@ -15480,8 +16564,11 @@ export interface operations {
     export_usage: {
         parameters: {
             query: {
+                /** @description The last day, in the time zone of the workspace. */
                 ends_on: string;
+                /** @description By what the rows are grouped. */
                 group?: "agent" | "version" | "person" | "model" | "tree";
+                /** @description The first day, in the time zone of the workspace. */
                 starts_on: string;
             };
             header?: never;

@@ -125,7 +125,7 @@ function NewToken({ agentId }: { agentId: string }) {
         <ShownOnce
           title={`${t('newToken')}: ${create.data.token.name}`}
           label={t('newToken')}
-          text={create.data.text}
+          text={create.data.secret}
         />
       ) : null}
     </form>

@@ -112,7 +112,7 @@ function CreateToken() {
           key={create.data.token.id}
           title={`${t('newToken')}: ${create.data.token.name}`}
           label={t('newToken')}
-          text={create.data.text}
+          text={create.data.secret}
         />
       ) : null}
     </form>

@@ -13,7 +13,6 @@ const build = (from: number, to: number): MessagePage => ({
   results: rows(from, to),
   before: from,
   after: to,
-  next: null,
 })
 
 /** Answers the next request with this page, when it was sent and the returned function was called. */
