@@ -154,9 +154,9 @@ def handle_error(error: Exception, context: dict[str, Any]) -> Response:
     if app_error is None:
         logger.error("A request failed: %s", type(context.get("view")).__name__, exc_info=error)
         app_error = _build_app_error(500, "Something went wrong on our side. Nothing was changed.", Code.INTERNAL)
+        app_error.data = build_request_data()
     if isinstance(error, HostRefused) and error.can_be_allowed and getattr(context["request"].user, "is_staff", False):
         error.hints = [*error.hints, build_hint_for_operators()]
-        app_error.data = build_request_data()
     response = Response(app_error.body(), status=app_error.status)
     if isinstance(error, exceptions.APIException):
         if header := getattr(error, "auth_header", None):

@@ -90,7 +90,7 @@ def test_a_program_makes_a_board_retries_a_task_and_runs_it_again_from_there(ali
 
 def test_a_program_asks_an_agent_and_prints_the_answer_with_its_cost(alice, stack, model):
     model.script(system="You are travel.", text="Arashiyama first.")
-    token = alice.ok("POST", "me/tokens", {"name": "Program", "password": PASSWORD})["text"]
+    token = alice.ok("POST", "me/tokens", {"name": "Program", "password": PASSWORD})["secret"]
     variables = {"ATELIER_URL": stack.url, "ATELIER_TOKEN": token}
     with start_program("examples/round.py", alice.workspace, "travel", "Where do we begin?", **variables) as output:
         answered = output.read().decode().strip()
