@@ -28,7 +28,7 @@ const listPlaceholders = (path: string) => [...path.matchAll(/\{([^{}/]+)\}/g)].
 const getSentName = ({ name, target }: FormArgument) => target || name
 
 /** An argument after a change of the path. `from`: its index before; null if it is new. */
-export interface MovedArgument {
+interface MovedArgument {
   argument: FormArgument
   from: number | null
 }
