@@ -34,6 +34,10 @@ export default defineConfig({
     alias: [
       { find: '@', replacement: fileURLToPath(new URL('./src', import.meta.url)) },
       { find: /^entities$/, replacement: fileURLToPath(new URL('./src/ui/prose/entities.ts', import.meta.url)) },
+      {
+        find: /^get-east-asian-width$/,
+        replacement: fileURLToPath(new URL('./src/ui/prose/eastAsianWidth.ts', import.meta.url)),
+      },
     ],
   },
   worker: { format: 'es' },

@@ -64,7 +64,6 @@ const components = {
       'vitest-browser-react',
       '@tanstack/react-query',
       '@tanstack/react-router',
-      '@base-ui/react/number-field',
       'axe-core',
       'cmdk',
       'lucide-react',

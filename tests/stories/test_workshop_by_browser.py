@@ -154,7 +154,7 @@ def alice_compares_and_saves(people: People) -> None:
         votes = person.log.get_by_role("group", name="Which is better?")
         votes.get_by_role("button", name="Draft r1").click()
         expect(votes.get_by_role("button", name="Draft r1")).to_have_attribute("aria-pressed", "true")
-    alice.workshop.get_by_role("button", name="Save…").click()
+    alice.log.get_by_role("button", name="Save as v2…").click()
     expect(dialog.get_by_text(re.compile("r1: draft 2, equal 0, production 0"))).to_be_visible()
     dialog.get_by_label("What changed?").fill("Two suggestions")
     late: list[Route] = []

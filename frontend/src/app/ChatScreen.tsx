@@ -76,6 +76,14 @@ export function ChatScreen() {
     },
     [openWorkshop],
   )
+  const [isSaveRequested, setSaveRequested] = useState(false)
+  const saveDraft = useCallback(
+    (agentId: string) => {
+      openWorkshop(agentId)
+      setSaveRequested(true)
+    },
+    [openWorkshop],
+  )
   const chat = useRef<ChatHandle>(null)
   const workshop = useRef<WorkshopHandle>(null)
   const [isPromptFocusRequested, setPromptFocusRequested] = useState(false)
@@ -119,6 +127,7 @@ export function ChatScreen() {
         openWorkshop={openWorkshop}
         onCompare={compare}
         onAskDraft={askDraft}
+        onSaveDraft={saveDraft}
         onGo={goToPath}
         header={
           <ChatHeader
@@ -162,8 +171,11 @@ export function ChatScreen() {
               onGo={goToPath}
               comparedText={comparedText}
               onComparedText={setComparedText}
+              getQuestion={() => chat.current?.getQuestion(agent.actor.id) ?? ''}
               isPromptFocusRequested={isPromptFocusRequested}
               onPromptFocused={() => setPromptFocusRequested(false)}
+              isSaveRequested={isSaveRequested}
+              onSaveHandled={() => setSaveRequested(false)}
               onApplied={() => chat.current?.offerQuestion(agent.actor.id)}
               onSaved={() => chat.current?.focusComposer()}
             />

@@ -16,6 +16,7 @@ export const buildChatContext = (changes: Partial<ChatContextValue> = {}): ChatC
   askDraft: noop,
   togglePin: null,
   compare: null,
+  saveDraft: noop,
   goTo: noop,
   goToSeq: noop,
   openWorkshop: noop,

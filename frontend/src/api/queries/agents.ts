@@ -1,6 +1,6 @@
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { Language } from '@/lib/language'
-import { rest, unwrap } from '../client'
+import { isNotFound, rest, unwrap } from '../client'
 import type { AgentRow, BodyOf, TeamTemplateRow } from '../types'
 import { useAction } from './action'
 import { keys } from './keys'
@@ -32,6 +32,40 @@ export const useAgent = (workspaceId: string, id: string | undefined) =>
     queryFn: ({ signal }) => readAgent(id ?? '', signal),
     enabled: id !== undefined,
   })
+
+/** Reads a public agent by its handle, its id or its name as a tool. Disabled while `handle` is null. Fails with `taken_down` if it was taken down. */
+export const usePublicAgent = (handle: string | null, maxAge = 0) =>
+  useQuery({
+    queryKey: keys.publicAgent(handle ?? ''),
+    queryFn: ({ signal }) =>
+      unwrap(rest.GET('/api/v1/directory/{handle}', { params: { path: { handle: handle ?? '' } }, signal })),
+    enabled: handle !== null,
+    staleTime: maxAge,
+    retry: (count, error) => !isNotFound(error) && count < 2,
+  })
+
+/** The locked drafts of a workspace. The server sends no frame when a lock expires, so they are read again then. */
+export const useLockedDrafts = (workspaceId: string) =>
+  useQuery({
+    queryKey: keys.lockedDrafts(workspaceId),
+    queryFn: ({ signal }) =>
+      fetchAllPages(query =>
+        unwrap(
+          rest.GET('/api/v1/workspaces/{workspace_id}/locked-drafts', {
+            params: { path: { workspace_id: workspaceId }, query },
+            signal,
+          }),
+        ),
+      ),
+    refetchInterval: query => {
+      const expiryTimes = query.state.data?.map(draft => Date.parse(draft.lock_expires_at)) ?? []
+      return expiryTimes.length > 0
+        ? Math.max(MIN_REFETCH_MS, Math.min(...expiryTimes) - Date.now() + MIN_REFETCH_MS)
+        : false
+    },
+  })
+
+const MIN_REFETCH_MS = 5_000
 
 export const useAgentTemplates = (language: Language) =>
   useQuery({

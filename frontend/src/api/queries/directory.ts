@@ -1,6 +1,6 @@
 /** The directory of public agents, and the publication of an agent. */
 import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
-import { ApiError, isNotFound, rest, unwrap } from '../client'
+import { ApiError, rest, unwrap } from '../client'
 import type { BodyOf, ListingCategory } from '../types'
 import { useAction } from './action'
 import { keys } from './keys'
@@ -66,17 +66,6 @@ export const usePublicAgents = (workspaceId: string, text: string) =>
       return { rows: rows.slice(0, MAX_PICKED), hasMore: rows.length > MAX_PICKED || all.next !== null }
     },
     placeholderData: keepPreviousData,
-  })
-
-/** Reads a public agent by its handle, its id or its name as a tool. Disabled while `handle` is null. Fails with `taken_down` if it was taken down. */
-export const usePublicAgent = (handle: string | null, maxAge = 0) =>
-  useQuery({
-    queryKey: keys.publicAgent(handle ?? ''),
-    queryFn: ({ signal }) =>
-      unwrap(rest.GET('/api/v1/directory/{handle}', { params: { path: { handle: handle ?? '' } }, signal })),
-    enabled: handle !== null,
-    staleTime: maxAge,
-    retry: (count, error) => !isNotFound(error) && count < 2,
   })
 
 /**

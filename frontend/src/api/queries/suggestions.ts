@@ -43,18 +43,6 @@ export const useSuggestions = (workspaceId: string, filter: SuggestionFilter) =>
     getNextPageParam: page => page.next,
   })
 
-export const useSuggestionCount = (workspaceId: string) =>
-  useQuery({
-    queryKey: suggestionsKey(workspaceId, 'count'),
-    queryFn: ({ signal }) =>
-      unwrap(
-        rest.GET('/api/v1/workspaces/{workspace_id}/suggestions/count', {
-          params: { path: { workspace_id: workspaceId } },
-          signal,
-        }),
-      ),
-  })
-
 export const useSuggestion = (workspaceId: string, id: string) =>
   useQuery({
     queryKey: suggestionsKey(workspaceId, 'one', id),

@@ -14,29 +14,6 @@ export interface DraftWrite extends BodyOf<'/api/v1/chats/{chat_id}/agents/{agen
   content?: SpecContent
 }
 
-/** The locked drafts of a workspace. The server sends no frame when a lock expires, so they are read again then. */
-export const useLockedDrafts = (workspaceId: string) =>
-  useQuery({
-    queryKey: keys.lockedDrafts(workspaceId),
-    queryFn: ({ signal }) =>
-      fetchAllPages(query =>
-        unwrap(
-          rest.GET('/api/v1/workspaces/{workspace_id}/locked-drafts', {
-            params: { path: { workspace_id: workspaceId }, query },
-            signal,
-          }),
-        ),
-      ),
-    refetchInterval: query => {
-      const expiryTimes = query.state.data?.map(draft => Date.parse(draft.lock_expires_at)) ?? []
-      return expiryTimes.length > 0
-        ? Math.max(MIN_REFETCH_MS, Math.min(...expiryTimes) - Date.now() + MIN_REFETCH_MS)
-        : false
-    },
-  })
-
-const MIN_REFETCH_MS = 5_000
-
 export const drafts = {
   read: (chatId: string, agentId: string) =>
     unwrap(rest.GET('/api/v1/chats/{chat_id}/agents/{agent_id}/draft', draftParams(chatId, agentId))),

@@ -222,3 +222,16 @@ export function useRestoreWorkspace() {
     onSettled: () => client.invalidateQueries({ queryKey: keys.me }),
   })
 }
+
+/** Counts the open suggestions of a workspace, among others. It is read with the first page, as the counts of the sidebar are. */
+export const useSuggestionCount = (workspaceId: string) =>
+  useQuery({
+    queryKey: [...keys.suggestions(workspaceId), 'count'],
+    queryFn: ({ signal }) =>
+      unwrap(
+        rest.GET('/api/v1/workspaces/{workspace_id}/suggestions/count', {
+          params: { path: { workspace_id: workspaceId } },
+          signal,
+        }),
+      ),
+  })

@@ -1,4 +1,5 @@
 import { lazy } from '@/ui/lazy'
+import type { applyDraft as ApplyDraft } from './workshop/applyDraft'
 
 export type { AgentPreview } from './components/AgentForm'
 export { AgentListItem } from './components/AgentListItem'
@@ -9,7 +10,6 @@ export { useAgentDrag } from './components/useAgentDrag'
 export { describeParts } from './parts'
 export { type Pair, parseVersionsSearch, type VersionsSearch } from './versions/pair'
 export { addToolToDraft } from './workshop/addTool'
-export { applyDraft } from './workshop/applyDraft'
 export { getContributorLabel, listContributorNames } from './workshop/contributors'
 export { findOtherDraft, type OtherDraft, releaseOtherDraft } from './workshop/otherDraft'
 export type { WorkshopHandle } from './workshop/WorkshopPanel'
@@ -37,3 +37,7 @@ export const TeamTree = lazy(() => import('./components/TeamTree').then(module =
 export const NewAgentDialog = lazy(() =>
   import('./components/NewAgentDialog').then(module => ({ default: module.NewAgentDialog })),
 )
+
+/** As `applyDraft` of the workshop, whose code is loaded only then. */
+export const applyDraft: typeof ApplyDraft = async (...input) =>
+  (await import('./workshop/applyDraft')).applyDraft(...input)

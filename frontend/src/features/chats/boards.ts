@@ -199,6 +199,22 @@ export function formatParameter(value: unknown): string {
   return typeof readParameter(value) === 'string' && !value.startsWith('"') ? value : JSON.stringify(value)
 }
 
+/** Returns the values of a result that follows a schema; null if its text is no whole object. */
+export function readValues({
+  text,
+  follows_schema: followsSchema,
+}: TaskResultRow): readonly [string, unknown][] | null {
+  if (!followsSchema) return null
+  const values = readParameter(text)
+  return typeof values === 'object' && values !== null && !Array.isArray(values) ? Object.entries(values) : null
+}
+
+/** Returns a result in one line. */
+export const formatResult = (result: TaskResultRow): string =>
+  readValues(result)
+    ?.map(([name, value]) => `${name}: ${formatParameter(value)}`)
+    .join(' · ') ?? result.text
+
 /** Reads what a person has written: a number, `true`, `false`, `null`, a list, an object or a text in quotes as JSON, all else as text. */
 export function readParameter(text: string): unknown {
   try {

@@ -1,6 +1,7 @@
 /** A plan that a person writes. Pure functions. */
 import type { ActorRow, BoardDetailRow, BoardTaskRow, ListedAgentRow, NewBoard } from '@/api'
 import { newId } from '@/lib/ids'
+import { type AnswerShape, buildSchema, findShapeProblem, newShape, openSchema } from './answerShape'
 import { type ParameterField, readParameters, toParameterFields } from './boards'
 
 /** The server's limit for the number of tasks of a plan by hand. */
@@ -23,6 +24,8 @@ export interface PlannedTask {
   onFailure: BoardTaskRow['on_failure']
   tries: number
   fileIds: readonly string[]
+  /** The values with which it is to answer; without any, it answers with a text. */
+  answer: AnswerShape
 }
 
 /** An agent that may be chosen for a task. */
@@ -50,6 +53,7 @@ export const newTask = (): PlannedTask => ({
   onFailure: 'go_on',
   tries: 2,
   fileIds: [],
+  answer: newShape(),
 })
 
 export const newPlan = (): Plan => ({
@@ -104,6 +108,7 @@ export function openPlan({ board, tasks }: BoardDetailRow, agents: readonly List
       onFailure: task.on_failure,
       tries: task.max_attempts,
       fileIds: task.file_ids,
+      answer: openSchema(task.output_schema),
     })),
     // The agent may have been chosen by the server, which chooses again.
     aggregatorId: tasks.some(task => task.agent_id === aggregatorId) ? chooseAgent(aggregatorId) : '',
@@ -126,6 +131,7 @@ export const buildNewBoard = (id: string, plan: Plan): NewBoard => ({
     on_failure: task.onFailure,
     max_attempts: task.tries,
     file_ids: [...task.fileIds],
+    output_schema: buildSchema(task.answer),
   })),
   aggregator_id: plan.tasks.length > 1 && plan.aggregatorId ? plan.aggregatorId : null,
   max_at_once: plan.maxAtOnce,
@@ -134,11 +140,14 @@ export const buildNewBoard = (id: string, plan: Plan): NewBoard => ({
 
 /** A field of the form: of the plan, or of the task with a key. */
 export type PlanField = 'userInput' | 'aggregatorId' | 'limit' | `${TaskField} ${string}`
-type TaskField = 'agentId' | 'description' | 'parameters' | 'after' | 'fileIds'
+type TaskField = 'agentId' | 'description' | 'parameters' | 'after' | 'fileIds' | 'answer'
 export const toPlanField = (field: TaskField, task: PlannedTask): PlanField => `${field} ${task.key}`
 
-/** What is wrong with a field: `missing`, `invalid`, an agent that gets no tasks (`refused`), or the English sentence of the server. */
-export type PlanProblem = { code: 'missing' | 'invalid' | 'refused' } | { text: string }
+/**
+ * What is wrong with a field: `missing`, `invalid`, an agent that gets no tasks (`refused`), text that is no
+ * JSON schema (`noSchema`), values without a name or with the same (`names`), or the English sentence of the server.
+ */
+export type PlanProblem = { code: 'missing' | 'invalid' | 'refused' | 'noSchema' | 'names' } | { text: string }
 export type PlanProblems = ReadonlyMap<PlanField, PlanProblem>
 
 /** Returns what the person still has to write or to change. */
@@ -148,6 +157,8 @@ export function findProblems(plan: Plan): PlanProblems {
   for (const task of plan.tasks) {
     if (task.agentId === '') problems.set(toPlanField('agentId', task), { code: 'missing' })
     if (task.description.trim() === '') problems.set(toPlanField('description', task), { code: 'missing' })
+    const code = findShapeProblem(task.answer)
+    if (code) problems.set(toPlanField('answer', task), { code })
   }
   if (Number.isNaN(readLimit(plan.limit))) problems.set('limit', { code: 'invalid' })
   return problems
@@ -164,15 +175,16 @@ const fieldsOfTask: Readonly<Record<string, TaskField>> = {
   parameters: 'parameters',
   after: 'after',
   file_ids: 'fileIds',
+  output_schema: 'answer',
 }
 
 /** Returns the field that a hint of the server is about, and what it says about it; null if it is about none. */
 function locateHint(hint: string, tasks: readonly PlannedTask[]): { field: PlanField; text: string } | null {
   const [, path = '', text = ''] = hint.match(/^([\w.]+): (.*)$/s) ?? []
   const [, index = '', name = ''] = path.match(/^tasks\.(\d+)\.(\w+)/) ?? []
-  const parametersOf = hint.match(/^The parameters of task (\d+)/)?.[1]
-  const task = tasks[parametersOf ? Number(parametersOf) - 1 : index ? Number(index) : -1]
-  const taskField = parametersOf ? 'parameters' : fieldsOfTask[name]
+  const [, part = '', number = ''] = hint.match(/^The (parameters|output schema) of task (\d+)/) ?? []
+  const task = tasks[number ? Number(number) - 1 : index ? Number(index) : -1]
+  const taskField = fieldsOfTask[part.replace(' ', '_') || name]
   if (task && taskField) return { field: toPlanField(taskField, task), text: text || hint }
   const field = fieldsOfPlan[path.split('.')[0] ?? '']
   return field ? { field, text } : null

@@ -20,9 +20,16 @@ interface PreviewInput {
   isActive: boolean
 }
 
+interface Preview {
+  /** The mentions and the agents for which it was requested. */
+  mentions: string
+  agentIds: string
+  wakes: readonly WakeEffect[] | null
+}
+
 /**
- * Returns what a message would do to each agent. `agents` are those in the chat, `working` those with an active run, and `phases`
- * change with each step of these runs, and when an agent begins or ends its work in another chat.
+ * Returns what a message would do to each agent. `agents` are those in the chat, each with whether it was taken down, `working` those
+ * with an active run, and `phases` change with each step of these runs, and when an agent begins or ends its work in another chat.
  */
 export function useWakePreview(
   chatId: string,
@@ -31,7 +38,7 @@ export function useWakePreview(
   working: readonly string[],
   phases: readonly string[],
 ): readonly WakeEffect[] | null {
-  const [preview, setPreview] = useState<{ mentions: string; wakes: readonly WakeEffect[] | null } | null>(null)
+  const [preview, setPreview] = useState<Preview | null>(null)
   const mentions = extractMentions(text)
   const agentIds = agents.join(' ')
   const workingIds = working.join(' ')
@@ -39,9 +46,11 @@ export function useWakePreview(
   // While the message is empty, a step of an answer causes no request; the first key of a message does.
   const activity = text || files ? [workingIds, ...phases].join(' ') : ''
   const isActive = isWriting || files !== ''
+  // A preview stays on the page while nobody writes.
+  const isOutdated = preview !== null && preview.agentIds !== agentIds
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs and steps change the answer, for example by using up a budget
   useEffect(() => {
-    if (!isActive) return
+    if (!isActive && !isOutdated) return
     let isCurrent = true
     const requestPreview = async () => {
       const message = {
@@ -50,7 +59,7 @@ export function useWakePreview(
         ...(files ? { file_ids: files.split(' ') } : {}),
       }
       const answer = await previewWakes(chatId, message).catch(() => null)
-      if (isCurrent) setPreview({ mentions, wakes: answer })
+      if (isCurrent) setPreview({ mentions, agentIds, wakes: answer })
     }
     const timer = setTimeout(() => void requestPreview(), PAUSE_MS)
     return () => {

@@ -8,8 +8,13 @@ import { ImportDialog } from './ImportDialog'
 import { ServerOutcome, type ServerProps, ServerSection } from './ServerSection'
 import { ToolFormDialog } from './ToolFormDialog'
 
+interface HttpServerProps extends ServerProps {
+  /** The first tool that was imported together with a server since the page was opened. */
+  importedTool: WorkspaceToolRow | undefined
+}
+
 /** One server of HTTP tools, whose tools are described by forms or an OpenAPI document. */
-export function HttpServer(props: ServerProps) {
+export function HttpServer({ importedTool, ...props }: HttpServerProps) {
   const { server, workspaceId } = props
   const { t } = useTexts()
   const [isAdding, setAdding] = useState(false)
@@ -20,7 +25,7 @@ export function HttpServer(props: ServerProps) {
     <>
       <ServerSection
         {...props}
-        newTool={newTool}
+        newTool={newTool ?? importedTool}
         icon={isOpenApi ? Braces : Globe}
         badge={isOpenApi ? 'OpenAPI' : 'HTTP'}
         state={

@@ -74,3 +74,38 @@ it('says that the tools of an MCP server are to be switched on', async () => {
   const screen = await render(withQueries(<ToolServers workspace={workspace} serverId="" />))
   await expect.element(screen.getByText(/^Next: read its tools/)).toBeVisible()
 })
+
+it('says which agents have a tool that was imported together with its server', async () => {
+  const imported = { ...server, kind: 'openapi', tools: [tool] }
+  const operation = {
+    key: 'get',
+    method: 'GET',
+    path: '/orders',
+    name: 'get_order',
+    effect: 'read',
+    tag: '',
+    problem: '',
+  }
+  const document = {
+    ...{ title: 'Shop', version: '3.1.0', base_url: 'https://shop.example.org', auth: 'none', auth_name: '' },
+    ...{ size: 20, operations: [operation], left_out: 0 },
+  }
+  const answers: Record<string, unknown> = {
+    'GET /workspaces/w/tool-servers': page([]),
+    'GET /workspaces/w/tools': page([]),
+    'POST /workspaces/w/openapi-documents': { id: 'job', state: 'done', is_ok: true, message: '', document },
+    'POST /workspaces/w/http-servers': imported,
+    'POST /tool-servers/server/operations': page([tool]),
+    'GET /workspace-tools/tool/agents': page([]),
+  }
+  answerByPath(answers)
+  const screen = await render(withQueries(<ToolServers workspace={workspace} serverId="" />))
+  await screen.getByRole('button', { name: 'Import from OpenAPI…' }).click()
+  await userEvent.fill(screen.getByLabelText('Document', { exact: true }).element(), 'openapi: 3.1.0')
+  await screen.getByRole('button', { name: 'Read', exact: true }).click()
+  await screen.getByRole('checkbox', { name: 'GET /orders' }).click()
+  answers['GET /workspaces/w/tool-servers'] = page([imported])
+  await screen.getByRole('button', { name: 'Add 1 tool' }).click()
+  const card = screen.getByRole('region', { name: 'Shop' })
+  await expect.element(card.getByText(/^No agent has get_order yet\./)).toBeVisible()
+})

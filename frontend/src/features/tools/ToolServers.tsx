@@ -1,6 +1,6 @@
 import { Plus, TriangleAlert } from 'lucide-react'
 import { useEffect, useState } from 'react'
-import { useToolServers, type WorkspaceRow } from '@/api'
+import { useToolServers, type WorkspaceRow, type WorkspaceToolRow } from '@/api'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
@@ -35,12 +35,17 @@ export function ToolServers({ workspace, serverId, signInFailure }: ToolServersP
   }, [isLoaded, serverId])
   const [adding, setAdding] = useState<Adding | null>(null)
   const [newId, setNewId] = useState<string | null>(null)
+  const [importedTool, setImportedTool] = useState<WorkspaceToolRow>()
   const isNewShown = adding === null && query.data?.some(server => server.id === newId)
   useEffect(() => {
     const card = isNewShown && newId ? document.getElementById(newId) : null
     card?.scrollIntoView({ block: 'nearest' })
     card?.focus({ preventScroll: true })
   }, [isNewShown, newId])
+  const handleImported = (tools: readonly WorkspaceToolRow[]) => {
+    setNewId(tools[0]?.server_id ?? null)
+    setImportedTool(tools[0])
+  }
   const mayChange = workspace.verbs.includes('set_tools')
   const shared = { workspaceId: workspace.id, mayChange }
   const dialogOf = (kind: Adding) => ({
@@ -85,12 +90,12 @@ export function ToolServers({ workspace, serverId, signInFailure }: ToolServersP
           {server.kind === 'mcp' ? (
             <McpServer server={server} {...shared} />
           ) : (
-            <HttpServer server={server} {...shared} />
+            <HttpServer server={server} importedTool={importedTool} {...shared} />
           )}
         </div>
       ))}
       <AddHttpServerDialog {...dialogOf('http')} onAdded={server => setNewId(server.id)} />
-      <ImportDialog {...dialogOf('openapi')} onAdded={tools => setNewId(tools[0]?.server_id ?? null)} />
+      <ImportDialog {...dialogOf('openapi')} onAdded={handleImported} />
       <AddMcpServerDialog {...dialogOf('mcp')} onAdded={server => setNewId(server.id)} />
     </>
   )

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
+import { eastAsianWidthType } from './eastAsianWidth'
 import { markdown, Parser, type Part } from './parse'
 
 interface PartSummary {
@@ -45,6 +46,19 @@ const fragment = fc.constantFrom(
   '<sub>',
   '</sub>',
 )
+
+it('knows the same Chinese, Japanese and Korean characters as the package that it replaces', async () => {
+  const name = '../../../node_modules/get-east-asian-width/index.js'
+  const original = (await import(/* @vite-ignore */ name)) as { eastAsianWidthType: (codePoint: number) => string }
+  const isWide = (type: string) => ['wide', 'fullwidth', 'halfwidth'].includes(type)
+  const isText = (codePoint: number) => /^[\p{L}\p{P}]/u.test(String.fromCodePoint(codePoint))
+  const different = []
+  // The plug-in asks only from Hangul on.
+  for (let codePoint = 0x1100; codePoint < 0x40000; codePoint += 1)
+    if (isText(codePoint) && isWide(original.eastAsianWidthType(codePoint)) !== isWide(eastAsianWidthType(codePoint)))
+      different.push(codePoint.toString(16))
+  expect(different).toEqual([])
+})
 
 describe('a streaming text', () => {
   it('is parsed as if it had arrived at once', () => {

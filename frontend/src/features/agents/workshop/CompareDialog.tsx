@@ -1,5 +1,5 @@
 import { Play } from 'lucide-react'
-import { type FormEvent, useRef, useState } from 'react'
+import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { type AgentRow, ApiError, comparisons, drafts } from '@/api'
 import { newId } from '@/lib/ids'
 import { useTexts } from '@/lib/language'
@@ -64,6 +64,9 @@ function CompareForm({
   const [error, setError] = useState<unknown>(null)
   // One id per dialog, so that a request repeated after a lost response starts one comparison.
   const id = useRef(newId())
+  const area = useRef<HTMLTextAreaElement>(null)
+  // Another message is typed over the one that is offered.
+  useEffect(() => area.current?.select(), [])
   const status = getDraftStatus(workshop)
   const agentId = agent.actor.id
   const apply = `r${workshop.draft?.apply_count ?? 0}`
@@ -108,6 +111,7 @@ function CompareForm({
         {attributes => (
           <textarea
             {...attributes}
+            ref={area}
             className={fieldStyles.input}
             rows={4}
             maxLength={200_000}

@@ -94,3 +94,16 @@ test('a focused field reports the typed value when it is unmounted', async () =>
   await screen.unmount()
   expect(onChange.mock.calls).toEqual([[1200]])
 })
+
+test('the arrow keys move by a step within the limits, and a text that is no number changes nothing', async () => {
+  onChange.mockClear()
+  const screen = await render(<Limit start={0.9} min={0} max={1} step={0.1} />)
+  const field = screen.getByLabelText('Time limit')
+  await field.click()
+  await userEvent.keyboard('{ArrowUp}{ArrowUp}{ArrowDown}')
+  expect(onChange.mock.calls).toEqual([[1], [0.9]])
+  await field.fill('much')
+  await userEvent.tab()
+  await expect.element(field).toHaveValue('0.9')
+  expect(onChange).toHaveBeenCalledTimes(2)
+})

@@ -41,9 +41,14 @@ interface WorkshopPanelProps {
   /** The initial text of the comparison dialog; null while it is closed. */
   comparedText: string | null
   onComparedText(text: string | null): void
+  /** Returns the message that this agent answered last, with which a comparison begins; empty if there is none. */
+  getQuestion(): string
   /** Set to move the focus into the prompt once the workshop is open. */
   isPromptFocusRequested: boolean
   onPromptFocused(): void
+  /** Set to open the dialog that saves the draft. If nobody edits it, it is opened for editing first. */
+  isSaveRequested: boolean
+  onSaveHandled(): void
   /** Called when the draft has been applied. */
   onApplied(): void
   onSaved(): void
@@ -103,6 +108,15 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
     if (isStale) openView('rebase')
     else setSaving(true)
   }
+  const { isSaveRequested, onSaveHandled } = props
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs for each request, and again when the draft is opened for editing
+  useEffect(() => {
+    if (!isSaveRequested) return
+    if (workshop.isMine || workshop.writer) {
+      save()
+      onSaveHandled()
+    } else void actions.acquire().then(row => row ?? onSaveHandled())
+  }, [isSaveRequested, workshop.isMine])
   const goToLine = (line: number) => {
     openView('write')
     // After the editor is rendered.
@@ -128,7 +142,7 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
         onAgent={props.onAgent}
         onClose={close}
         onGo={onGo}
-        onCompare={() => props.onComparedText('')}
+        onCompare={() => props.onComparedText(props.getQuestion())}
       />
       <LayerBar
         agent={agent}

@@ -243,6 +243,23 @@ it('reads the ended board of a message, which the socket does not send', async (
   expect(chatState('c').rows.board_task.size).toBe(1)
 })
 
+it('shows a result that follows a schema as a table of its values, and in one line while it is folded', async () => {
+  stored = {
+    board: boardRow({ supervisor_run_id: null, message_id: 'm', state: 'completed', version: 1, ...ended }),
+    tasks: [done(1, { version: 1 })],
+  }
+  const text = '{"total": 12.5, "note": "Dry days", "days": [19, 20]}'
+  stored.tasks = [done(1, { results: [taskResult({ text, follows_schema: true, run_id: 'r1' })] })]
+  await loadChat([systemRow('TASKS_STARTED', { board_id: 'b', tasks: 1 })])
+  const screen = await render(withQueries(<Log context={buildChatContext({ findActor })} />, newQueryClient()))
+  const line = screen.getByRole('button', { name: /total: 12.5 · note: Dry days · days: \[19,20\]/ })
+  await line.click()
+  const table = screen.getByRole('table', { name: 'Values of the result' })
+  await expect.element(table.getByRole('row', { name: 'total 12.5' })).toBeVisible()
+  await expect.element(table.getByRole('row', { name: 'note Dry days' })).toBeVisible()
+  await expect.element(table.getByRole('row', { name: /^days \[\s*19,\s*20\s*\]$/ })).toBeVisible()
+})
+
 it('looks for the board of a task in the list, if no loaded message names it', async () => {
   const id = '01a22468-dfc1-719e-9f1a-0942a87087f3'
   const task = done(1, { id, version: 1 })

@@ -30,6 +30,7 @@ declare const changed: string;
 declare const body: string;
 declare const full: string;
 declare const stream: string;
+declare const values: string;
 declare const tries: string;
 declare const buttons: string;
 declare const group: string;
@@ -64,6 +65,7 @@ export {
 	body,
 	full,
 	stream,
+	values,
 	tries,
 	buttons,
 	group,
@@ -99,6 +101,7 @@ declare const __default_export__: {
 	body: typeof body;
 	full: typeof full;
 	stream: typeof stream;
+	values: typeof values;
 	tries: typeof tries;
 	buttons: typeof buttons;
 	group: typeof group;

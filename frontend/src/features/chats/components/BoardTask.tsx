@@ -33,8 +33,10 @@ import {
   canRetry,
   compareDescriptions,
   formatParameter,
+  formatResult,
   getResult,
   listTries,
+  readValues,
   type TaskStatus,
 } from '../boards'
 import { getCost } from '../cost'
@@ -93,7 +95,8 @@ function TaskToggle({ task, subAgent, isOpen }: Pick<BoardTaskProps, 'task' | 's
   const { findActor } = useChat()
   const { setOpen } = useContext(FoldingContext)
   const onKeyDown = useTaskKeys(task)
-  const summary = isOpen ? '' : summarize(getResult(task)?.text ?? '')
+  const result = getResult(task)
+  const summary = isOpen ? '' : summarize(result ? formatResult(result) : '')
   const Chevron = isOpen ? ChevronDown : ChevronRight
   return (
     <button
@@ -394,7 +397,12 @@ function TaskBody({ task, status, subAgent, run, above }: TaskBodyProps) {
       ) : null}
       {subAgent && !result?.is_reused ? (
         <>
-          <Stream subAgent={subAgent} run={run} path={above ? `${above} › ${task.agent_name}` : task.agent_name} />
+          <Stream
+            subAgent={subAgent}
+            run={run}
+            result={result}
+            path={above ? `${above} › ${task.agent_name}` : task.agent_name}
+          />
           <ResultFiles result={result} />
         </>
       ) : result ? (
@@ -468,23 +476,34 @@ function ErrorText({ code, error }: { code: string | null; error: string | null 
   )
 }
 
+interface StreamProps {
+  subAgent: SubAgent
+  run: RunRow | null
+  result: TaskResultRow | null
+  path: string
+}
+
 /** What the last run of a task writes: its reasoning, calls, questions and text, and those of its sub-agents. */
-function Stream({ subAgent, run, path }: { subAgent: SubAgent; run: RunRow | null; path: string }) {
+function Stream({ subAgent, run, result, path }: StreamProps) {
   const { chatId } = useChat()
   const { runId, rows } = subAgent
   const streaming = useStreamingTexts(chatId, runId)
   const reply = useMemo(() => buildReply(rows, streaming), [rows, streaming])
+  const values = result && result.run_id === runId ? readValues(result) : null
+  // The last text of the run is the JSON of its values.
+  const last = values ? reply.parts.findLast(part => part.kind === 'text') : undefined
   const status = getActiveStatus(getRunStatus({ chatId, runId, run, streaming, runEnd: reply.runEnd }))
   const used = getCost(listTree([subAgent]).flatMap(each => each.rows))
   if (!status && reply.parts.length + subAgent.subAgents.length === 0) return null
   return (
     <div className={styles.stream}>
       <NestedParts
-        parts={reply.parts}
+        parts={reply.parts.filter(part => part !== last)}
         isFailedOrStopped={reply.runEnd !== null}
         subAgents={subAgent.subAgents}
         above={path}
       />
+      {values ? <Values values={values} /> : null}
       {status && isPending(status) ? <PendingIndicator status={status} /> : null}
       <SubAgentFooter
         subAgent={subAgent}
@@ -502,14 +521,40 @@ function ResultFiles({ result }: { result: TaskResultRow | null }) {
   return result && result.files.length > 0 ? <TaskFiles ids={result.files} /> : null
 }
 
+/** The values of a result that follows a schema. Those that have parts are shown as JSON. */
+function Values({ values }: { values: readonly [string, unknown][] }) {
+  const { t } = useTexts()
+  return (
+    <table className={styles.values} aria-label={t('board.values')}>
+      <tbody>
+        {values.map(([name, value]) => (
+          <tr key={name}>
+            <th scope="row">{name}</th>
+            {typeof value === 'string' ? (
+              <td lang={detectLanguage(value)}>{value}</td>
+            ) : typeof value === 'object' && value !== null ? (
+              <td>
+                <code>{JSON.stringify(value, null, 1)}</code>
+              </td>
+            ) : (
+              <td className="num">{String(value)}</td>
+            )}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
 /** The result of a task whose messages are not loaded. */
 function StoredResult({ result }: { result: TaskResultRow }) {
   const { t } = useTexts()
   const { findName, goTo } = useChat()
   const { text, is_cut: isCut, message_id: messageId } = result
+  const values = readValues(result)
   return (
     <div className={styles.stream}>
-      <LazyProse text={isCut ? `${text}…` : text} findName={findName} />
+      {values ? <Values values={values} /> : <LazyProse text={isCut ? `${text}…` : text} findName={findName} />}
       {isCut && messageId ? (
         <button type="button" className="link xs" onClick={() => goTo(messageId)}>
           {t('board.wholeResult')}

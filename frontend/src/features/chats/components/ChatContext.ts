@@ -16,8 +16,10 @@ export interface ChatContextValue {
   reply(row: MessageRow): void
   /** Pins a message, or unpins a pinned one; null if the reader may not. */
   togglePin: ((row: MessageRow) => void) | null
-  /** Opens the comparison of production and the draft with this message; null without a draft. */
+  /** Opens the comparison of production and the draft with this message, or the one that this reply answers; null without a draft. */
   compare: ((row: TextMessageRow) => void) | null
+  /** Opens the workshop of an agent, and the dialog that saves its draft as a version. */
+  saveDraft(agentId: string): void
   /** Applies the agent's draft, and sends the message that this reply answers again. */
   askDraft(answer: TextMessageRow): void
   goTo(messageId: string): void

@@ -71,6 +71,8 @@ interface ChatPageProps {
   onCompare(agentId: string, text: string): void
   /** Applies an agent's draft, and sends a message again, so that the draft answers it. */
   onAskDraft(agentId: string, asked: AskedQuestion): void
+  /** Opens the dialog that saves an agent's draft as a version. */
+  onSaveDraft(agentId: string): void
   onGo(path: string): void
   ref?: Ref<ChatHandle>
 }
@@ -81,6 +83,8 @@ export interface ChatHandle {
   goTo(messageId: string): void
   /** Focuses the composer and offers the message that this agent answered last. */
   offerQuestion(agentId: string): void
+  /** Returns the text of the message that this agent answered last; empty if there is none. */
+  getQuestion(agentId: string): string
 }
 
 const selectIsLoaded = (chat: ChatState) => chat.loaded
@@ -128,7 +132,8 @@ export function ChatPage(props: ChatPageProps) {
 
 function OpenChat(props: ChatPageProps) {
   const { t } = useTexts()
-  const { chatId, workspace, listedChat, me, at, visit, openWorkshop, onCompare, onAskDraft, onGo, ref } = props
+  const { chatId, workspace, listedChat, me, at, visit, openWorkshop, onCompare, onAskDraft, onSaveDraft, onGo, ref } =
+    props
   const timeline = useRef<TimelineHandle>(null)
   const composer = useRef<ComposerHandle>(null)
   const findActor = useFindActor(chatId, workspace.id)
@@ -167,10 +172,19 @@ function OpenChat(props: ChatPageProps) {
       if (asked) composer.current?.offer(asked)
       else composer.current?.focus()
     },
+    getQuestion: agentId => findQuestion(latestMessages.current, agentId, isAgent)?.question.payload.text ?? '',
   }))
   const isBetweenAgents = useIsBetweenAgents(chatId)
   const canPin = !isBetweenAgents && !isViewing()
   const comparableAgentId = useChatSelector(chatId, selectComparableAgent)
+  const compare = useCallback(
+    (row: TextMessageRow, agentId: string) => {
+      if (!row.author_id || !isAgent(row.author_id)) return onCompare(agentId, row.payload.text)
+      const question = findQuestionBefore(latestMessages.current, row, isAgent)
+      onCompare(row.author_id, question?.payload.text ?? '')
+    },
+    [isAgent, onCompare],
+  )
   const context = useMemo<ChatContextValue>(
     () => ({
       chatId,
@@ -183,7 +197,8 @@ function OpenChat(props: ChatPageProps) {
       reply: row => composer.current?.reply(row),
       askDraft,
       togglePin: canPin ? row => void togglePin(chatId, row) : null,
-      compare: comparableAgentId === null ? null : row => onCompare(comparableAgentId, row.payload.text),
+      compare: comparableAgentId === null ? null : row => compare(row, comparableAgentId),
+      saveDraft: onSaveDraft,
       goTo: id => void goTo(id),
       goToSeq: seq => void goToSeq(seq),
       openWorkshop,
@@ -204,7 +219,8 @@ function OpenChat(props: ChatPageProps) {
       findName,
       openWorkshop,
       comparableAgentId,
-      onCompare,
+      compare,
+      onSaveDraft,
       askDraft,
       onGo,
       goTo,

@@ -6,6 +6,7 @@ import { render } from 'vitest-browser-react'
 import { type ActorRow, keys, type NewMessage, type ParticipantRow, type TextMessageRow } from '@/api'
 import { findActionHandler } from '@/lib/actions'
 import { setStorageOwner } from '@/lib/storage'
+import { upsertRows } from '@/realtime'
 import { buildChatContext } from '@/testing/chatContext'
 import { closeChat, loadChat } from '@/testing/chatSocket'
 import { answerRequests, newQueryClient, page, withQueries } from '@/testing/restServer'
@@ -104,6 +105,23 @@ it('asks again what a message does when an agent has ended its work in another c
   effect = 'wakes'
   client.setQueryData(keys.agents('w'), agents('idle'))
   await expect.element(screen.getByText('after other work that it has begun.')).not.toBeInTheDocument()
+})
+
+it('says at once that a public agent was taken down, also while nobody writes', async () => {
+  let [effect, reason]: [string, string | null] = ['wakes', null]
+  answerRequests(({ path }) =>
+    path === '/chats/c/wakes'
+      ? [200, page([{ agent_id: 'scribe', effect, reason, unreadable: [] }])]
+      : [404, { error: { code: 'not_found', message: '' } }],
+  )
+  const { screen, field } = await openComposer()
+  await expect.element(screen.getByText('Scribe', { exact: true })).toBeVisible()
+  await expect.element(screen.getByRole('button', { name: /^Remove Scribe/ })).not.toBeInTheDocument()
+  ;(field.element() as HTMLElement).blur()
+  ;[effect, reason] = ['refused', 'taken_down']
+  const scribe = participants.find(row => row.actor.id === 'scribe')
+  if (scribe) upsertRows('c', [{ ...scribe, version: 2, actor: { ...scribe.actor, is_taken_down: true } }])
+  await expect.element(screen.getByRole('button', { name: /^Remove Scribe/ })).toBeVisible()
 })
 
 it('does not ask at each step of an agent while it is empty, but when somebody begins to write', async () => {

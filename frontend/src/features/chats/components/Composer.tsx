@@ -88,7 +88,10 @@ export const Composer = memo(function Composer({ title, ref, onSent }: ComposerP
   const fileIds = attachments.filter(({ state }) => state === 'ready').map(({ id }) => id)
   const hasReadyFile = fileIds.length > 0
   const preview = { ...outgoing, fileIds, isActive: hasFocus || text !== '' }
-  const wakes = useWakePreview(chatId, preview, agents, working, phases)
+  const listed = mentionable.flatMap(({ id, kind, is_taken_down: isDown }) =>
+    kind === 'agent' ? `${id}:${isDown}` : [],
+  )
+  const wakes = useWakePreview(chatId, preview, listed, working, phases)
   const write = useWriteText(area, setText, setCaret)
   const mentions = useMentionMenu({ text, caret, mentionable, write })
   const isDragging = useFileDrop(files => attach(chatId, files))

@@ -111,7 +111,7 @@ export function Actions({ row, rows = [row] }: ActionsProps) {
   const rowToPin = togglePin ? chooseRowToPin(rows) : undefined
   const runId = row.type === 'TEXT_MESSAGE' ? row.run_id : null
   const hasDraft = useHasDraft(chatId, row.author_id, me)
-  const canCompare = compare !== null && findActor(row.author_id)?.kind === 'human'
+  const isComparable = runId === null ? findActor(row.author_id)?.kind === 'human' : hasDraft
   return (
     <div className={messageStyles.acts} role="toolbar" aria-label={t('messageActions')}>
       <IconButton small label={t('reply')} onClick={() => reply(row)}>
@@ -127,7 +127,7 @@ export function Actions({ row, rows = [row] }: ActionsProps) {
           <RotateCw className="i" />
         </IconButton>
       ) : null}
-      {canCompare && row.type === 'TEXT_MESSAGE' ? (
+      {compare && isComparable && row.type === 'TEXT_MESSAGE' ? (
         <IconButton small label={t('compare.dots')} aria-haspopup="dialog" onClick={() => compare(row)}>
           <Columns2 className="i" />
         </IconButton>

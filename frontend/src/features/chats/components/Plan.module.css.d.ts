@@ -12,6 +12,7 @@ declare const taskHead: string;
 declare const number: string;
 declare const parameters: string;
 declare const pair: string;
+declare const answer: string;
 declare const after: string;
 declare const starts: string;
 declare const problem: string;
@@ -30,6 +31,7 @@ export {
 	number,
 	parameters,
 	pair,
+	answer,
 	after,
 	starts,
 	problem,
@@ -49,6 +51,7 @@ declare const __default_export__: {
 	number: typeof number;
 	parameters: typeof parameters;
 	pair: typeof pair;
+	answer: typeof answer;
 	after: typeof after;
 	starts: typeof starts;
 	problem: typeof problem;

@@ -194,3 +194,35 @@ it('keeps what was written when it is closed, until it is emptied or started', a
   const third = await openForm()
   await expect.element(third.form.getByLabelText('What is this for?')).toHaveValue('')
 })
+
+it('asks for named values, marks one without a name, and sends their schema', async () => {
+  const { form } = await openForm()
+  await fillIn(form)
+  const task = form.getByRole('listitem', { name: 'Task 1' })
+  await task.getByRole('button', { name: 'More… Task 1' }).click()
+  await task.getByRole('button', { name: 'Value', exact: true }).click()
+  await form.getByRole('button', { name: 'Start 2 tasks' }).click()
+  const name = task.getByLabelText('Name of value 1 of the answer')
+  await expect.element(task.getByText('Give each value a name of its own.')).toBeVisible()
+  await expect.element(name).toHaveAttribute('aria-invalid', 'true')
+  expect(listPlans()).toEqual([])
+  await name.fill('total')
+  await task.getByLabelText('Kind of value 1 of the answer').selectOptions('Number')
+  await task.getByRole('button', { name: 'Edit as JSON Schema' }).click()
+  await expect
+    .element(task.getByLabelText('JSON Schema of the answer of task 1'))
+    .toHaveValue(
+      JSON.stringify(
+        { type: 'object', properties: { total: { type: 'number' } }, required: ['total'], additionalProperties: false },
+        null,
+        2,
+      ),
+    )
+  answer = [400, { error: { code: 'invalid', message: 'No.', hints: ['The output schema of task 1 is not valid.'] } }]
+  await form.getByRole('button', { name: 'Start 2 tasks' }).click()
+  await expect.element(task.getByText('The output schema of task 1 is not valid.')).toBeVisible()
+  expect(listPlans()[0]?.tasks.map(each => each.output_schema ?? null)).toEqual([
+    { type: 'object', properties: { total: { type: 'number' } }, required: ['total'], additionalProperties: false },
+    null,
+  ])
+})

@@ -21,6 +21,7 @@ import {
   type PlanProblems,
   toPlanField,
 } from '../plan'
+import { AnswerFields } from './AnswerFields'
 import { useChat } from './ChatContext'
 import { ParameterFields } from './ParameterFields'
 import styles from './Plan.module.css'
@@ -144,11 +145,14 @@ function MoreOfTask({ task, number, problems, onChange }: MoreOfTaskProps) {
   const { t } = useTexts()
   const field = toPlanField('fileIds', task)
   const files = useFieldProblem(field, problems)
+  const answerField = toPlanField('answer', task)
+  const answer = useFieldProblem(answerField, problems)
   const summary = [
     task.after.length > 0 && task.join !== 'all' ? t(joinTexts[task.join]) : '',
     task.tries === DEFAULT_TRIES ? '' : t('plan.tries', { count: task.tries }),
     task.onFailure === 'go_on' ? '' : `${t('plan.onFailure')}: ${t(failureTexts[task.onFailure])}`,
     task.fileIds.length > 0 ? t('plan.fileCount', { count: task.fileIds.length }) : '',
+    task.answer.json?.trim() || task.answer.values.length > 0 ? t('plan.answersWithValues') : '',
   ]
   return (
     <More
@@ -159,7 +163,7 @@ function MoreOfTask({ task, number, problems, onChange }: MoreOfTaskProps) {
         </>
       }
       summary={summary}
-      hasProblem={problems.has(field)}
+      hasProblem={problems.has(field) || problems.has(answerField)}
     >
       <div className={styles.columns}>
         {task.after.length > 0 ? (
@@ -194,6 +198,13 @@ function MoreOfTask({ task, number, problems, onChange }: MoreOfTaskProps) {
       </div>
       <FilesOfTask chosen={task.fileIds} onChange={fileIds => onChange({ fileIds })} />
       {files.text}
+      <AnswerFields
+        number={number}
+        shape={task.answer}
+        attributes={answer.attributes}
+        onChange={next => onChange({ answer: next })}
+      />
+      {answer.text}
     </More>
   )
 }
@@ -280,14 +291,20 @@ function FilesOfTask({ chosen, onChange }: { chosen: readonly string[]; onChange
   )
 }
 
+const problemTexts = {
+  refused: 'plan.agentRefused',
+  invalid: 'error.invalid',
+  noSchema: 'plan.noSchema',
+  names: 'plan.nameAnswers',
+} as const
+
 /** Returns a function that says what is wrong with a field; null if nothing is. */
 export function useProblemText(): (field: PlanField, problem: PlanProblem | undefined) => string | null {
   const { t } = useTexts()
   return (field, problem) => {
     if (!problem) return null
     if ('text' in problem) return problem.text
-    if (problem.code === 'refused') return t('plan.agentRefused')
-    if (problem.code === 'invalid') return t('error.invalid')
+    if (problem.code !== 'missing') return t(problemTexts[problem.code])
     if (field === 'userInput') return t('plan.sayWhatFor')
     return t(field.startsWith('agentId ') ? 'plan.chooseOne' : 'plan.sayWhat')
   }

@@ -1,8 +1,9 @@
 import { afterEach, expect, it, vi } from 'vitest'
 import { userEvent } from 'vitest/browser'
 import { render } from 'vitest-browser-react'
-import type { ActorRow, MessageRow } from '@/api'
+import type { ActorRow, DraftRow, MessageRow } from '@/api'
 import { buildChatContext, emptyPart as part, nothingUnread as reading } from '@/testing/chatContext'
+import { closeChat, loadChat } from '@/testing/chatSocket'
 import { type MessageChange, messageRow, systemRow } from '@/testing/rows'
 import { markdown } from '@/ui/prose/parse'
 import type { Target } from '../scrollToMessage'
@@ -72,6 +73,24 @@ it.each([true, false])('offers a retry unless the agent was taken down (%s)', as
   await expect.element(screen.getByText('half')).toBeVisible()
   await expect.element(screen.getByText(/was taken down/)).toBeVisible()
   await expect.poll(() => screen.getByRole('button', { name: 'Retry' }).elements().length).toBe(is_taken_down ? 0 : 1)
+})
+
+it('offers a comparison at the answers of an agent that has a draft, and at the messages of people', async () => {
+  const draft = { kind: 'draft', id: 'd', chat_id: 'c', version: 1, agent_id: 'robin', applied: {}, status: 'active' }
+  await loadChat([draft as unknown as DraftRow])
+  const compare = vi.fn()
+  const findActor = (id: string | null | undefined) =>
+    id ? ({ id, name: id, kind: id === 'bob' ? 'human' : 'agent' } as unknown as ActorRow) : null
+  const answer = (seq: number, author_id: string) =>
+    row(seq, { run_id: `r${seq}`, author_id, payload: { text: `answer ${seq}` } })
+  const messages = [row(1), answer(2, 'robin'), answer(3, 'scribe')]
+  const screen = await render(log(messages, buildChatContext({ compare, findActor })))
+  await expect.element(screen.getByText('answer 3')).toBeVisible()
+  const buttons = screen.getByRole('button', { name: 'Compare…', includeHidden: true })
+  await expect.poll(() => buttons.elements().length).toBe(2)
+  for (const button of buttons.elements()) (button as HTMLElement).click()
+  expect(compare.mock.calls.map(([message]) => message.id)).toEqual(['m1', 'm2'])
+  closeChat()
 })
 
 const many = Array.from({ length: 400 }, (_, index) => row(index + 1, { author_id: `p${index}` }))

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { type ComparisonPayload, comparisons } from '@/api'
+import { type ComparisonPayload, comparisons, useAgent } from '@/api'
 import { LayerIcon } from '@/features/layers'
 import { cx } from '@/lib/cx'
 import { getErrorText } from '@/lib/errors'
@@ -60,6 +60,21 @@ export function VotePanel({ id, comparison }: { id: string; comparison: Comparis
           </Button>
         )
       })}
+      {comparison.ended ? null : <SaveButton agentId={comparison.target_id} />}
     </fieldset>
+  )
+}
+
+/** Saves the draft that was compared as the next version; only of those who may. */
+function SaveButton({ agentId }: { agentId: string }) {
+  const { t } = useTexts()
+  const { workspaceId, saveDraft } = useChat()
+  const agent = useAgent(workspaceId, agentId).data
+  if (!agent?.verbs.includes('save_agent')) return null
+  return (
+    <Button size="xs" aria-haspopup="dialog" onClick={() => saveDraft(agentId)}>
+      <LayerIcon layer="production" />
+      {t('compare.saveAs', { version: `v${(agent.spec.number ?? 0) + 1}` })}
+    </Button>
   )
 }

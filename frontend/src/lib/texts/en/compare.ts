@@ -17,6 +17,7 @@ const compare = {
   'compare.draft': 'Draft {{apply}}',
   'compare.tools_one': '{{count}} tool call',
   'compare.tools_other': '{{count}} tool calls',
+  'compare.saveAs': 'Save as {{version}}…',
   'compare.better': 'Which is better?',
   'compare.equal': 'Equal',
   'compare.over': 'Voting closed: this draft has ended.',

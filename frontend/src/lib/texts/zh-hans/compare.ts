@@ -16,6 +16,7 @@ const compare = {
   'compare.draft': '草稿 {{apply}}',
   'compare.tools_one': '{{count}} 次工具调用',
   'compare.tools_other': '{{count}} 次工具调用',
+  'compare.saveAs': '保存为 {{version}}…',
   'compare.better': '哪个更好？',
   'compare.equal': '一样好',
   'compare.over': '投票已结束：这份草稿已关闭。',

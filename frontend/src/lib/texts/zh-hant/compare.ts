@@ -16,6 +16,7 @@ const compare = {
   'compare.draft': '草稿 {{apply}}',
   'compare.tools_one': '{{count}} 次工具呼叫',
   'compare.tools_other': '{{count}} 次工具呼叫',
+  'compare.saveAs': '儲存為 {{version}}…',
   'compare.better': '哪個比較好？',
   'compare.equal': '一樣好',
   'compare.over': '投票已結束：這份草稿已關閉。',
