@@ -52,7 +52,7 @@ def test_our_own_document_becomes_tools_that_an_agent_calls(
     page.screenshot(path=tmp_path / "import.png")
     dialog.get_by_role("button", name="Add 2 tools").click()
     server = page.get_by_role("region", name="Atelier")
-    expect(server.get_by_text("list_chats")).to_be_visible()
+    expect(server.get_by_text("list_chats", exact=True)).to_be_visible()
     expect(server.get_by_label("Policy for list_chats")).to_have_value("auto")
     expect(server.get_by_label("Policy for create_chat")).to_have_value("ask")
 
