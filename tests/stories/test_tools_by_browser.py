@@ -84,5 +84,5 @@ def test_our_own_document_becomes_tools_that_an_agent_calls(
     page.screenshot(path=tmp_path / "chat.png")
     asked = json.dumps([record.body for record in model.requests])
     assert token not in asked
-    assert "GET /api/v1/workspaces/{workspace_id}/chats" in asked
+    assert "List the reader's chats in a workspace" in asked
     alice.close()
