@@ -90,7 +90,9 @@ def test_an_editor_changes_and_deletes_tools_and_imports_a_file_and_a_suggester_
     # A document is chosen as a file; a file that is too large, or no text, is refused before it is sent.
     page.get_by_role("button", name="Import from OpenAPI…").click()
     chooser = dialog.locator("input[type=file]")
-    chooser.set_input_files({"name": "large.yaml", "mimeType": "application/yaml", "buffer": b"a" * (8 * 1024 * 1024 + 1)})
+    chooser.set_input_files(
+        {"name": "large.yaml", "mimeType": "application/yaml", "buffer": b"a" * (8 * 1024 * 1024 + 1)}
+    )
     expect(dialog.get_by_role("alert")).to_contain_text("large.yaml is too large")
     chooser.set_input_files({"name": "image.json", "mimeType": "application/json", "buffer": b"\xff\xfe\x00"})
     expect(dialog.get_by_role("alert")).to_contain_text("image.json is not a text file")
@@ -102,7 +104,7 @@ def test_an_editor_changes_and_deletes_tools_and_imports_a_file_and_a_suggester_
     page.screenshot(path=tmp_path / "file.png")
     dialog.get_by_role("button", name="Add 1 tool").click()
     fares = page.get_by_role("region", name="Fares")
-    expect(fares.get_by_text("list_fares")).to_be_visible()
+    expect(fares.get_by_text("list_fares", exact=True)).to_be_visible()
 
     # The definition of an imported tool is that of its document: only the other fields are in its form.
     fares.get_by_role("button", name="More for list_fares").click()
