@@ -96,7 +96,7 @@ def list_hosts_of_this_machine() -> frozenset[str]:
     if not settings.EMBEDDED:
         return frozenset()
     ports = [port for port in LOCAL_MODEL_SERVERS.values() if port != settings.OWN_PORT]
-    return frozenset(f"{host}:{port}" for port in ports for host in ("localhost", "127.0.0.1"))
+    return frozenset(f"{host}:{port}" for port in ports for host in _THIS_MACHINE)
 
 
 def is_host_and_port(text: str) -> bool:

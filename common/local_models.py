@@ -63,8 +63,9 @@ async def find_local_servers() -> list[LocalServer]:
         if f"localhost:{port}" in list_hosts_of_this_machine()
     }
     bases = {f"http://localhost:{port}{MODEL_PATH}": label for label, port in ports.items()}
+    without_path = list_hosts_without_path()
     for host, paths in list_allowed_hosts().items():
-        if host not in list_hosts_without_path() and not host.startswith("127.0.0.1:"):  # it is found as localhost
+        if host not in without_path and not host.startswith("127.0.0.1:"):  # it is found as localhost
             bases = {f"http://{host}{path}": host for path in sorted(paths)} | bases
     answers = await asyncio.gather(*(_query_server(label, base) for base, label in bases.items()))
     return [server for server in answers if server and server.models]

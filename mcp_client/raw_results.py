@@ -76,9 +76,16 @@ class RawResults:
         return item
 
 
+def get_tool_name(tool: Any) -> str | None:
+    """Return the name of a tool that a server has sent, or null if it has none."""
+    name = tool.get("name") if isinstance(tool, dict) else None
+    return name if isinstance(name, str) else None
+
+
 def _build_stand_in(tool: Any) -> dict[str, Any] | None:
     """Return what the SDK needs of a tool, or null if it could do nothing with it."""
-    if not isinstance(tool, dict) or not isinstance(tool.get("name"), str):
+    name = get_tool_name(tool)
+    if name is None:
         return None
     schema = tool.get("inputSchema")
-    return {"name": tool["name"], "inputSchema": (schema if isinstance(schema, dict) else {}) | {"type": "object"}}
+    return {"name": name, "inputSchema": (schema if isinstance(schema, dict) else {}) | {"type": "object"}}

@@ -19,7 +19,7 @@ from common.logs import redact_secrets
 from common.text import remove_invisible, to_storable_json
 from mcp_client.descriptions import MAX_TOOLS, hash_description, parse_descriptions
 from mcp_client.protocol import MCPError, MCPListing, MCPResult, MCPServer
-from mcp_client.raw_results import RawResults
+from mcp_client.raw_results import RawResults, get_tool_name
 from mcp_client.results import build_text
 from mcp_client.transport import MCPTransport
 
@@ -91,12 +91,9 @@ async def _list_pages(client: Client, raw: RawResults) -> AsyncIterator[tuple[li
         page = await client.list_tools(cursor=cursor)
         cursor = page.next_cursor or None
         has_more = cursor is not None and cursor not in seen
-        names = {tool.name for tool in page.tools}
         # The SDK leaves out a tool whose arguments must not become headers.
-        refused = {
-            one["name"] for one in raw.tools if isinstance(one, dict) and isinstance(one.get("name"), str)
-        } - names
-        yield [one for one in raw.tools if not (isinstance(one, dict) and one.get("name") in refused)], has_more
+        names = {None, *(tool.name for tool in page.tools)}
+        yield [one for one in raw.tools if get_tool_name(one) in names], has_more
         if cursor is None or not has_more:
             return
         seen.add(cursor)
@@ -104,7 +101,8 @@ async def _list_pages(client: Client, raw: RawResults) -> AsyncIterator[tuple[li
 
 def _read_tool(sent: Any) -> dict[str, Any] | tuple[str, str]:
     """Return a description of the protocol, or the name of the tool and the reason why there is none."""
-    if not isinstance(sent, dict) or not isinstance(sent.get("name"), str):
+    name = get_tool_name(sent)
+    if name is None:
         return "?", "It has no name."
     try:
         return Tool.model_validate(sent | {"inputSchema": sent.get("inputSchema") or {}}, by_name=False).model_dump(
@@ -113,7 +111,7 @@ def _read_tool(sent: Any) -> dict[str, Any] | tuple[str, str]:
     except ValidationError as error:
         [first, *_] = error.errors()
         where = ".".join(map(str, first["loc"]))
-        return sent["name"], f"Its description is not valid ({where[:80]}: {first['msg'][:100]})."
+        return name, f"Its description is not valid ({where[:80]}: {first['msg'][:100]})."
 
 
 @asynccontextmanager

@@ -42,7 +42,7 @@ def stop_board(actor: Actor, board_id: UUID) -> Board:
     board = get_board_for(actor, board_id, BoardVerb.STOP, lock=True)
     if board.reason_code == BoardReason.STOPPED:
         return board
-    loaded = _lock(actor, board_id, BoardVerb.STOP)
+    loaded = _load(board_id)
     engine.stop(loaded, by=actor)
     return _save(loaded, actor, "board.stopped")
 
@@ -167,6 +167,11 @@ def build_changed_text(
 def _lock(actor: Actor, board_id: UUID, verb: BoardVerb) -> LoadedBoard:
     """Lock the chat of a board and then the board. Raises `Conflict` if it has ended."""
     get_board_for(actor, board_id, verb, lock=True)
+    return _load(board_id)
+
+
+def _load(board_id: UUID) -> LoadedBoard:
+    """Lock a board whose chat is locked. Raises `Conflict` if it has ended."""
     loaded = engine.lock_boards([board_id])[0]
     if loaded.board.has_ended:
         raise Conflict("This board has ended.", code=Code.BOARD_ENDED, hints=["Run it again from one of its tasks."])

@@ -47,19 +47,13 @@ def read_file(kind: str, content: bytes) -> dict[str, Any]:
             return {"text": "", "pages": pdf.pages, "no_text_reason": "scanned"}
         return {"text": text, "is_cut": is_cut, "pages": pdf.pages}
     if kind == "sheet":
-        return _read_sheet(content)
+        from files.reading.sheets import read_sheets
+
+        text, is_cut = _join(read_sheets(content))
+        return {"text": text, "is_cut": is_cut}
     if kind not in ("document", "slides"):
         raise ValueError(f"Files of the kind {kind} have no text.")
     return _read_office_file(kind, content)
-
-
-def _read_sheet(content: bytes) -> dict[str, Any]:
-    from files.reading.archives import open_archive
-    from files.reading.sheets import is_old_format, read_sheets, read_with_calamine
-
-    old = is_old_format(content)
-    text, is_cut = _join(read_with_calamine(content) if old else read_sheets(open_archive(content), content))
-    return {"text": text, "is_cut": is_cut}
 
 
 def _read_office_file(kind: str, content: bytes) -> dict[str, Any]:

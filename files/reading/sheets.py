@@ -14,6 +14,7 @@ from typing import Any
 
 from lxml import etree
 
+from files.reading.archives import open_archive
 from files.reading.errors import NeedsPassword
 
 MAX_GAP = 50
@@ -29,16 +30,17 @@ _PASSWORD_OF_XLS = re.compile(rb"\x09\x08\x10\x00\x00\x06\x05\x00.{12}(\x86\x00\
 """The beginning of a workbook with a password: its first record, perhaps that of write protection, and that of encryption."""
 
 
-def is_old_format(content: bytes) -> bool:
-    """Return whether a spreadsheet is no archive: `.xls`."""
-    return content.startswith(_OLE)
-
-
-def read_sheets(archive: zipfile.ZipFile, content: bytes) -> Iterator[str]:
-    """Yield the rows of a spreadsheet that is an archive, by sheets."""
+def read_sheets(content: bytes) -> Iterator[str]:
+    """Yield the rows of a spreadsheet, by sheets. Raises `TooMuchContent`, `NeedsPassword`, and what lxml and calamine raise."""
+    if content.startswith(_OLE):  # XLS is no archive
+        if _PASSWORD_OF_XLS.search(content):
+            raise NeedsPassword
+        yield from _read_with_calamine(content)
+        return
+    archive = open_archive(content)
     names = set(archive.namelist())
     if "content.xml" in names or "xl/workbook.bin" in names:
-        yield from read_with_calamine(content)
+        yield from _read_with_calamine(content)
         return
     workbook = _Workbook(archive)
     for name, part in workbook.list_sheets():
@@ -47,12 +49,10 @@ def read_sheets(archive: zipfile.ZipFile, content: bytes) -> Iterator[str]:
             yield from workbook.read_rows(part)
 
 
-def read_with_calamine(content: bytes) -> Iterator[str]:
-    """Yield the rows of XLS, XLSB or ODS. Raises `NeedsPassword`, `CalamineError`."""
+def _read_with_calamine(content: bytes) -> Iterator[str]:
+    """Yield the rows of XLS, XLSB or ODS."""
     import python_calamine
 
-    if content.startswith(_OLE) and _PASSWORD_OF_XLS.search(content):
-        raise NeedsPassword
     workbook = python_calamine.load_workbook(io.BytesIO(content))
     for sheet in workbook.sheets_metadata:
         if sheet.typ != python_calamine.SheetTypeEnum.WorkSheet:

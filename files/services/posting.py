@@ -45,6 +45,7 @@ def post_file(
         return Message.objects.get(pk=file.pk), False
     message = _build_message(file, chat, actor, run_id=run_id, wake=wake)
     message.reply_to = get_replied_message(chat, reply_to)
+    _mark_posted(file, message)
     _show_file(chat, message, *message_posted.call(chat, message))
     return message, True
 
@@ -68,9 +69,7 @@ def _build_message(
     wake: MessageWake,
     metadata: dict[str, Any] | None = None,
 ) -> Message:
-    """Return the message that shows a file, which counts as posted from now on."""
-    file.posted_at = now()
-    file.save(update_fields=["posted_at"])
+    """Return the message that shows a file."""
     return Message(
         id=file.id,
         chat=chat,
@@ -79,8 +78,13 @@ def _build_message(
         run_id=run_id,
         metadata=metadata,
         payload=dump_payload("FILE_MESSAGE", file.build_payload(wake=wake)),
-        created_at=file.posted_at,
+        created_at=now(),
     )
+
+
+def _mark_posted(file: File, message: Message) -> None:
+    file.posted_at = message.created_at
+    file.save(update_fields=["posted_at"])
 
 
 @transaction.atomic
@@ -105,7 +109,9 @@ def write_file(
             raise Forbidden("The person for whom the task is done is gone.")
         file, _ = upload_file(actor, content=content, name=name, chat_id=chat_id, rights_of=on_behalf_of)
         chat = get_chat_for(on_behalf_of, chat_id, ChatVerb.POST, lock=True)
-        _show_file(chat, _build_message(file, chat, actor, run_id=run_id, wake="nobody", metadata=task_metadata))
+        message = _build_message(file, chat, actor, run_id=run_id, wake="nobody", metadata=task_metadata)
+        _mark_posted(file, message)
+        _show_file(chat, message)
         return file
     file, _ = upload_file(actor, content=content, name=name, chat_id=chat_id, on_behalf_of=on_behalf_of)
     post_file(actor, file.id, wake="nobody", on_behalf_of=on_behalf_of, run_id=run_id)

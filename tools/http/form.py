@@ -68,10 +68,8 @@ class ToolForm(StrictModel):
             )
         except ValidationError as error:
             raise Invalid("The request does not fit.", hints=[e["msg"] for e in error.errors()[:5]]) from error
-        in_path, in_template = (
-            {one.sent_name for one in mapping.arguments if one.where == "path"},
-            set(mapping.list_placeholders()),
-        )
+        in_path = {one.sent_name for one in mapping.arguments if one.where == "path"}
+        in_template = set(mapping.list_placeholders())
         if in_path != in_template:
             raise Invalid(
                 "Each {name} of the path needs an argument in the path, and the other way round.",
