@@ -9596,6 +9596,14 @@ export interface operations {
             };
         };
         responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MergeRow"];
+                };
+            };
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -11573,6 +11581,14 @@ export interface operations {
             };
         };
         responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SuggestionRow"];
+                };
+            };
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -14462,6 +14478,14 @@ export interface operations {
             };
         };
         responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MergeRow"];
+                };
+            };
             201: {
                 headers: {
                     [name: string]: unknown;
