@@ -343,7 +343,7 @@ def build_found_message(
         author_id=message.author_id,
         text=text,
         marks=marks,
-        is_file=is_file,
+        is_file=is_file or None,
         created_at=message.created_at,
     )
 

@@ -309,7 +309,7 @@ class TextRange(Payload):
 
 class FoundMessage(Payload):
     """A message that a search found. `text` is an excerpt, or the name of a file (`is_file`). `marks`: the words of the query in
-    `text`. `author_id` and `marks` are null in results of tools that were stored by older releases."""
+    `text`. Results of tools that older releases have stored have no `author_id` and no `marks`."""
 
     message_id: UUID
     chat_id: UUID
@@ -318,7 +318,7 @@ class FoundMessage(Payload):
     author_id: UUID | None = None
     text: str
     marks: list[TextRange] | None = None
-    is_file: bool = False
+    is_file: Literal[True] | None = None
     created_at: datetime
 
 

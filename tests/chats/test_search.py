@@ -226,7 +226,7 @@ def test_a_hit_has_an_excerpt_that_begins_shortly_before_its_words(team, search)
     assert hit["text"].startswith("…before it we keep the deposit and the refund after it")
     assert len(hit["text"]) < 300
     assert get_marked(hit) == ["deposit", "refund"]
-    assert (hit["author"], hit["author_id"], hit["is_file"]) == ("Alice", str(team.alice.id), False)
+    assert (hit["author"], hit["author_id"], hit["is_file"]) == ("Alice", str(team.alice.id), None)
 
 
 def test_the_excerpt_is_where_most_words_are(team, search):
@@ -270,7 +270,9 @@ def test_days_are_those_of_the_time_zone_of_the_workspace(team, find):
 
 
 def test_files_are_found_by_their_names_until_they_are_deleted(team, search, find):
-    file = FileFactory(chat=team.chat, workspace=team.workspace, uploaded_by=team.bob, name="秋季prices-2026.pdf", posted_at=None)
+    file = FileFactory(
+        chat=team.chat, workspace=team.workspace, uploaded_by=team.bob, name="秋季prices-2026.pdf", posted_at=None
+    )
     post_file(team.bob, file.id)
     post(team, "the prices are attached")
     assert find("price") == ["the prices are attached", "秋季prices-2026.pdf"]

@@ -4949,7 +4949,7 @@ export interface components {
         };
         /**
          * @description A message that a search found. `text` is an excerpt, or the name of a file (`is_file`). `marks`: the words of the query in
-         *     `text`. `author_id` and `marks` are null in results of tools that were stored by older releases.
+         *     `text`. Results of tools that older releases have stored have no `author_id` and no `marks`.
          */
         FoundMessage: {
             author: string;
@@ -4960,8 +4960,8 @@ export interface components {
             chat_title: string;
             /** Format: date-time */
             created_at: string;
-            /** @default false */
-            is_file: boolean;
+            /** @default null */
+            is_file?: true | null;
             /** @default null */
             marks?: components["schemas"]["TextRange"][] | null;
             /** Format: uuid */
