@@ -1,6 +1,7 @@
 """The search of messages by words, in English and Chinese, over REST."""
 
 from datetime import datetime
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -270,7 +271,7 @@ def test_days_are_those_of_the_time_zone_of_the_workspace(team, find):
 
 
 def test_files_are_found_by_their_names_until_they_are_deleted(team, search, find):
-    file = FileFactory(
+    file: Any = FileFactory(
         chat=team.chat, workspace=team.workspace, uploaded_by=team.bob, name="秋季prices-2026.pdf", posted_at=None
     )
     post_file(team.bob, file.id)
