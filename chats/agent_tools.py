@@ -7,7 +7,7 @@ from pydantic import Field
 from chats.models import Chat
 from chats.permissions import ChatVerb, get_chat_for
 from chats.search import split_terms
-from chats.selectors import build_found_message, list_shared_chats, search_messages
+from chats.selectors import EXCERPT_CHARACTERS, build_found_message, list_shared_chats, search_messages
 from common.database import use_custom_plans
 from common.text import to_storable
 from events.payloads import FoundMessage, FoundMessagesData
@@ -52,7 +52,10 @@ class SearchHistory(Tool):
             chats = list_shared_chats(chat, ctx.actor, ctx.on_behalf_of)
         newest = search_messages(chats, query).order_by("-created_at", "-pk")[: args.limit]
         with use_custom_plans():
-            found = [build_found_message(message, query) for message in newest]
+            found = [
+                build_found_message(message, query, before=EXCERPT_CHARACTERS, after=EXCERPT_CHARACTERS)
+                for message in newest
+            ]
         return ToolOutput(format_messages(query, found), FoundMessagesData(query=query, messages=found))
 
 

@@ -263,8 +263,8 @@ class Message(Identified, VersionedRow):
             models.Index(fields=["chat"], condition=Q(type="TOOL_RESPONSE"), name="tool_responses_of_chat"),
             models.Index(
                 fields=["-created_at", "-id"],
-                condition=Q(type="TEXT_MESSAGE", metadata__isnull=True),
-                name="texts_by_time",
+                condition=Q(type__in=SPOKEN_TYPES, metadata__isnull=True),
+                name="spoken_by_time",
             ),
             models.Index(
                 fields=["chat", "-seq"],

@@ -102,6 +102,7 @@ const hit = (id: string, text: string) => ({
   chat_title: 'Fares',
   author: 'Bob',
   text,
+  marks: [{ start: 4, end: 8 }],
   created_at: '2026-11-20T08:00:00Z',
 })
 
@@ -117,6 +118,7 @@ it('finds messages below everything else, and opens one in its place', async () 
   const options = screen.getByRole('option').elements()
   expect(options.map(option => option.textContent?.includes('Bob') ?? false)).toEqual([false, true, true])
   expect(options[0]).toHaveAttribute('aria-selected', 'true')
+  expect(options[1]?.querySelector('mark')).toHaveTextContent('fare')
   await expect.element(screen.getByRole('status')).toHaveTextContent('Fares · 2 messages found')
   await userEvent.keyboard('{ArrowDown}')
   await expect.element(screen.getByRole('status')).toHaveTextContent('Bob: The fare is 4711.')
@@ -126,6 +128,16 @@ it('finds messages below everything else, and opens one in its place', async () 
   ).toEqual([])
   await userEvent.keyboard('{Enter}')
   await vi.waitFor(() => expect(screen.router.state.location.href).toBe('/w/lighthouse/c/Fares#m1'))
+})
+
+it('shows one row as selected, that of the keys or of the pointer', async () => {
+  const screen = await openPalette()
+  const isLit = (row: number) => getComputedStyle(getRow(row)).backgroundColor !== 'rgba(0, 0, 0, 0)'
+  const getRow = (row: number) => screen.getByRole('option').elements()[row] as HTMLElement
+  await userEvent.hover(getRow(1))
+  await vi.waitFor(() => expect([0, 1, 2].map(isLit)).toEqual([false, true, false]))
+  await userEvent.keyboard('{ArrowDown}')
+  await vi.waitFor(() => expect([0, 1, 2].map(isLit)).toEqual([false, false, true]))
 })
 
 it('shows no message of words that were typed before', async () => {

@@ -14,6 +14,7 @@ import {
   MessageSquare,
   MessageSquareText,
   MoonStar,
+  Paperclip,
   PencilRuler,
   Pin,
   Plus,
@@ -35,6 +36,7 @@ import { detectLanguage } from '@/lib/textLanguage'
 import { formatShortDate } from '@/lib/time'
 import blocks from '@/ui/blocks.module.css'
 import { BareDialog } from '@/ui/Dialog'
+import { FoundText } from '@/ui/FoundText'
 import menuStyles from '@/ui/Menu.module.css'
 import { showToast } from '@/ui/toast'
 import { useMessageSearch } from './messageSearch'
@@ -112,7 +114,6 @@ export function Palette({ onClose }: { onClose(): void }) {
                 <MessageOption
                   key={one.message_id}
                   message={one}
-                  query={query}
                   onRun={() => {
                     onClose()
                     openMessage(one)
@@ -218,14 +219,13 @@ function useOpenMessage(): (message: FoundMessage) => void {
 
 interface MessageOptionProps {
   message: FoundMessage
-  query: string
   onRun(): void
 }
 
 /** A message that was found: its author, chat and day, and the part of its text around the words. */
-function MessageOption({ message, query, onRun }: MessageOptionProps) {
+function MessageOption({ message, onRun }: MessageOptionProps) {
   const { workspace } = useShell()
-  const { message_id, chat_id, author, text, created_at } = message
+  const { message_id, chat_id, author, text, marks, created_at } = message
   const chat = useChats(workspace.id).data?.find(row => row.chat.id === chat_id)?.chat
   return (
     <Command.Item
@@ -233,13 +233,13 @@ function MessageOption({ message, query, onRun }: MessageOptionProps) {
       className={cx(menuStyles.opt, styles.option, styles.message)}
       onSelect={onRun}
     >
-      <MessageSquareText className="i" aria-hidden />
+      {message.is_file ? <Paperclip className="i" aria-hidden /> : <MessageSquareText className="i" aria-hidden />}
       <span className={styles.excerpt}>
         <span className="cut faint xs">
           <b>{author}</b> · {chat?.title || message.chat_title}
         </span>
         <span className="cut" lang={detectLanguage(text)}>
-          <MarkedText text={text} query={query} />
+          <FoundText text={text} marks={marks ?? []} />
         </span>
       </span>
       <span className="end">{formatShortDate(created_at)}</span>

@@ -5063,19 +5063,28 @@ export interface components {
             /** @enum {string} */
             where: "path" | "query" | "header" | "body";
         };
-        /** @description A message that a search found. `text` is an excerpt. */
+        /**
+         * @description A message that a search found. `text` is an excerpt, or the name of a file (`is_file`). `marks`: the words of the query in
+         *     `text`. Results of tools that older releases have stored have no `author_id` and no `marks`.
+         */
         FoundMessage: {
             author: string;
+            /** @default null */
+            author_id?: string | null;
             /** Format: uuid */
             chat_id: string;
             chat_title: string;
             /** Format: date-time */
             created_at: string;
+            /** @default null */
+            is_file?: true | null;
+            /** @default null */
+            marks?: components["schemas"]["TextRange"][] | null;
             /** Format: uuid */
             message_id: string;
             text: string;
         };
-        /** @description The messages that a search of chats found, the newest first. */
+        /** @description The messages that a search of chats found, in its order. */
         FoundMessagesData: {
             /**
              * @default found_messages
@@ -8317,6 +8326,11 @@ export interface components {
              * @enum {string}
              */
             wake: "auto" | "nobody";
+        };
+        /** @description A part of a text: from the character `start` to the one before `end`. Characters are counted, not UTF-16 units. */
+        TextRange: {
+            end: number;
+            start: number;
         };
         /**
          * @description Whose texts a run has read, besides those of the person it worked for: nobody's, those of other participants, or texts from
@@ -16347,11 +16361,25 @@ export interface operations {
     search_messages: {
         parameters: {
             query: {
+                /** @description Only what this person or agent has written. */
+                author_id?: string;
+                /** @description Only in this chat. */
                 chat_id?: string;
                 /** @description `next` of the page before, unchanged. Left out: the first page. */
                 cursor?: string;
+                /** @description The last day, in the time zone of the workspace. */
+                ends_on?: string;
+                /** @description Only files, which are found by their names. */
+                has_file?: boolean;
+                /** @description Only what people or what agents have written. */
+                kind?: "human" | "agent";
                 limit?: number;
+                /** @description The newest first; or the best match first, of the newest 500. */
+                order?: "newest" | "best";
+                /** @description The words to look for; each may be the beginning of one. */
                 q: string;
+                /** @description The first day, in the time zone of the workspace. */
+                starts_on?: string;
             };
             header?: never;
             path: {
