@@ -21,7 +21,8 @@ export const message = (id: string, version: number, seq: number, text: string):
   created_at: at,
   edited_at: null,
   pinned_at: null,
-  pinned_by: null, thumbs: null,
+  pinned_by: null,
+  thumbs: null,
 })
 
 export const run = (id: string, version: number, state: RunRow['state']): RunRow => ({

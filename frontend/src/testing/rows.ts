@@ -31,7 +31,8 @@ export const messageRow = (seq: number, more: MessageChange = {}): MessageRow =>
     created_at: '2026-11-20T10:00:00Z',
     edited_at: null,
     pinned_at: null,
-    pinned_by: null, thumbs: null,
+    pinned_by: null,
+    thumbs: null,
     ...more,
   }
   return row as MessageRow
@@ -68,7 +69,8 @@ export const systemRow = (
   created_at: '2026-11-20T10:00:00Z',
   edited_at: null,
   pinned_at: null,
-  pinned_by: null, thumbs: null,
+  pinned_by: null,
+  thumbs: null,
   ...more,
 })
 

@@ -34,7 +34,7 @@ beforeEach(async () => {
     if (method === 'GET') return [200, page(rows)]
     if (refusal) return [429, { error: { code: refusal, message: '' } }]
     const row = rows.find(({ id }) => path === `/chats/c/messages/${id}/pin`) ?? messageRow(3)
-    const change = method === 'PUT' ? { pinned_at: at, pinned_by: 'alice' } : { pinned_at: null, pinned_by: null, thumbs: null }
+    const change = method === 'PUT' ? { pinned_at: at, pinned_by: 'alice' } : { pinned_at: null, pinned_by: null }
     return [200, { ...row, version: 9, ...change }]
   })
   await loadChat([])
