@@ -180,6 +180,8 @@ it('moves between messages with the arrow keys, and with Tab through the focused
   await press('{Tab}')
   expect(document.activeElement?.getAttribute('aria-label')).toBe('Reply')
   await press('{Tab}')
+  expect(document.activeElement?.getAttribute('aria-label')).toBe('More')
+  await press('{Tab}')
   expect(document.activeElement).toBe(screen.getByLabelText('after').element())
 
   // Shift+Tab goes back to the same message, Enter to its actions, Escape to the message.
@@ -214,6 +216,19 @@ it('moves on from a focused message that is far out of view', async () => {
   await vi.waitFor(() => expect(focusedText()).toContain('text 399'))
   await press('{Home}')
   await vi.waitFor(() => expect(focusedText()).toMatch(/text 1$/))
+})
+
+it('copies by the menu of a message, which leads back to the message', async () => {
+  const copy = vi.fn()
+  const screen = await render(log([row(1)], { ...context, copy }))
+  await userEvent.hover(screen.getByText('text 1'))
+  const message = screen.getByRole('article').element()
+  await screen.getByRole('button', { name: 'More' }).click()
+  await userEvent.hover(screen.getByRole('menu'))
+  await expect.element(screen.getByRole('menuitem').first()).toHaveTextContent('Copy textC')
+  await screen.getByRole('menuitem', { name: 'Copy as Markdown' }).click()
+  expect(copy.mock.calls).toEqual([['m1', 'markdown']])
+  await vi.waitFor(() => expect(document.activeElement).toBe(message))
 })
 
 const touch = (type: string, target: Element, x = 50) =>
