@@ -133,35 +133,13 @@ export interface MessageAction {
 /** Lists what the reader can do with a message, in the order of its toolbar and of its menu. */
 function useMessageActions(row: TextMessageRow | FileMessageRow, rows: readonly MessageRow[]): MessageAction[] {
   const { t } = useTexts()
-  const { chatId, me, reply, togglePin, copy, compare, askDraft, findActor, runPath, onGo } = useChat()
-  const hasDraft = useHasDraft(chatId, row.author_id, me)
+  const { reply, togglePin, runPath, onGo } = useChat()
+  const ofText = useTextActions(row)
+  const rowToPin = togglePin ? chooseRowToPin(rows) : undefined
   const actions: MessageAction[] = [
     { label: t('reply'), icon: Reply, run: () => reply(row), shortcut: 'message.reply' },
+    ...ofText,
   ]
-  const runId = row.type === 'TEXT_MESSAGE' ? row.run_id : null
-  const isComparable = runId ? hasDraft : findActor(row.author_id)?.kind === 'human'
-  if (row.type === 'TEXT_MESSAGE') {
-    if (hasDraft && runId) actions.push({ label: t('tryWithDraft'), icon: RotateCw, run: () => askDraft(row) })
-    if (compare && isComparable)
-      actions.push({ label: t('compare.dots'), icon: Columns2, run: () => compare(row), opensDialog: true })
-    actions.push(
-      {
-        label: t('copyText'),
-        icon: Copy,
-        run: () => copy(row.id, 'text'),
-        shortcut: 'message.copyText',
-        isInMenu: true,
-      },
-      {
-        label: t('copyMarkdown'),
-        icon: FileCode,
-        run: () => copy(row.id, 'markdown'),
-        shortcut: 'message.copyMarkdown',
-        isInMenu: true,
-      },
-    )
-  }
-  const rowToPin = togglePin ? chooseRowToPin(rows) : undefined
   if (togglePin && rowToPin)
     actions.push({
       label: t(rowToPin.pinned_at ? 'unpin' : 'pin'),
@@ -170,9 +148,39 @@ function useMessageActions(row: TextMessageRow | FileMessageRow, rows: readonly 
       shortcut: 'message.pin',
       isInMenu: true,
     })
+  const runId = row.type === 'TEXT_MESSAGE' ? row.run_id : null
   if (runId)
     actions.push({ label: t('inspector.inspect'), icon: ScanSearch, run: () => onGo(runPath(runId)), isInMenu: true })
   return actions
+}
+
+function useTextActions(row: TextMessageRow | FileMessageRow): MessageAction[] {
+  const { t } = useTexts()
+  const { chatId, me, copy, compare, askDraft, findActor } = useChat()
+  const hasDraft = useHasDraft(chatId, row.author_id, me)
+  if (row.type !== 'TEXT_MESSAGE') return []
+  const actions: MessageAction[] = []
+  const isComparable = row.run_id ? hasDraft : findActor(row.author_id)?.kind === 'human'
+  if (hasDraft && row.run_id) actions.push({ label: t('tryWithDraft'), icon: RotateCw, run: () => askDraft(row) })
+  if (compare && isComparable)
+    actions.push({ label: t('compare.dots'), icon: Columns2, run: () => compare(row), opensDialog: true })
+  return [
+    ...actions,
+    {
+      label: t('copyText'),
+      icon: Copy,
+      run: () => copy(row.id, 'text'),
+      shortcut: 'message.copyText',
+      isInMenu: true,
+    },
+    {
+      label: t('copyMarkdown'),
+      icon: FileCode,
+      run: () => copy(row.id, 'markdown'),
+      shortcut: 'message.copyMarkdown',
+      isInMenu: true,
+    },
+  ]
 }
 
 /**

@@ -250,10 +250,12 @@ it('marks a message on a long press and keeps the selection', async () => {
   touch('pointerdown', later)
   await vi.waitFor(() => expect(later.dataset['acting']).toBe(''))
   expect(message.dataset['acting']).toBeUndefined()
+  expect(later.querySelector('[role=toolbar]:popover-open')).not.toBeNull()
   expect(getSelection()?.toString()).toContain('text 1')
   expect(later.dispatchEvent(new MouseEvent('contextmenu', { bubbles: true, cancelable: true }))).toBe(true)
   touch('pointerup', later)
 
   touch('pointerdown', document.body)
   expect(later.dataset['acting']).toBeUndefined()
+  expect(later.querySelector('[role=toolbar]:popover-open')).toBeNull()
 })
