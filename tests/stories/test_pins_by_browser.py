@@ -33,7 +33,8 @@ def test_a_pinned_message_is_seen_by_all_and_opened_from_the_list(people, model:
     expect(alice.page.get_by_text("No agent will answer.")).to_be_visible()  # the log moves when the composer says this
     message.hover()
     with alice.page.expect_response(lambda answer: answer.url.endswith("/pin")) as pinned:
-        message.get_by_role("button", name="Pin", exact=True).click()
+        message.get_by_role("button", name="More", exact=True).click()
+        alice.page.get_by_role("menuitem", name="Pin").click()
     assert pinned.value.ok, pinned.value.text()
     bob.sees("Alice pinned a message")
     expect(find_message(alice, "The garage code is 4711.").get_by_role("img", name="Pinned by you")).to_be_visible()

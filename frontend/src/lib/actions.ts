@@ -44,6 +44,8 @@ const table = {
   'message.nextControl': { help: 'keys.inside', keys: ['Tab'] },
   'message.reply': { help: 'keys.reply', keys: ['r'] },
   'message.pin': { help: 'keys.pin', keys: ['p'] },
+  'message.copyText': { help: 'keys.copy', keys: ['c'] },
+  'message.copyMarkdown': { help: 'keys.copy', keys: ['Shift+c'] },
   'pins.open': { text: 'pins', keys: [] },
   'task.fold': { help: 'keys.task', keys: ['ArrowLeft'], isOfControl: true },
   'task.unfold': { help: 'keys.task', keys: ['ArrowRight'], isOfControl: true },

@@ -3,6 +3,7 @@ import { stopBoard, stopRun } from '@/api'
 import { useActions } from '@/lib/actions'
 import { chatState, isActive, isEnded, upsertRows } from '@/realtime'
 import type { ChatContextValue } from './components/ChatContext'
+import { type CopyFormat, findMarkdown } from './copying'
 import { findRowToPin } from './pins'
 import { canStop, getBoardRights } from './stopRights'
 
@@ -11,18 +12,27 @@ interface ChatActions {
   focusComposer(): void
 }
 
+const findFocusedId = () => document.activeElement?.closest<HTMLElement>('[data-message]')?.dataset['message']
+
 function replyToFocused({ chatId, reply }: ChatContextValue): boolean {
-  const id = document.activeElement?.closest<HTMLElement>('[data-message]')?.dataset['message']
+  const id = findFocusedId()
   const row = id ? chatState(chatId).rows.message.get(id) : undefined
   if (row) reply(row)
   return row !== undefined
 }
 
 function togglePinOfFocused({ chatId, togglePin }: ChatContextValue): boolean {
-  const id = document.activeElement?.closest<HTMLElement>('[data-message]')?.dataset['message']
+  const id = findFocusedId()
   const row = id ? findRowToPin(chatState(chatId), id) : undefined
   if (row) togglePin?.(row)
   return row !== undefined
+}
+
+function copyFocused({ chatId, copy }: ChatContextValue, format: CopyFormat): boolean {
+  const id = findFocusedId()
+  if (!id || !findMarkdown(chatState(chatId), id)) return false
+  copy(id, format)
+  return true
 }
 
 /** Returns a function that stops all active boards and runs of the chat that the reader may stop; null if there is none. */
@@ -56,6 +66,8 @@ export function useChatActions({ context, focusComposer }: ChatActions): void {
     'composer.focus': focusComposer,
     'message.reply': () => replyToFocused(context),
     'message.pin': context.togglePin && (() => togglePinOfFocused(context)),
+    'message.copyText': () => copyFocused(context, 'text'),
+    'message.copyMarkdown': () => copyFocused(context, 'markdown'),
     'runs.stop': getStopAll(context),
   }))
 }

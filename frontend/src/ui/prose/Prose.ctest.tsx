@@ -48,6 +48,15 @@ it('shows the end of a very long text on request', async () => {
   await expect.element(screen.getByText('The very last words.')).toBeInTheDocument()
 })
 
+it('copies a table as CSV', async () => {
+  const write = vi.spyOn(navigator.clipboard, 'writeText').mockResolvedValue()
+  const screen = await render(<Prose text={'| a, b | c |\n|---|---|\n| =1+1 | -2 |'} findName={findNoName} />)
+  await screen.getByRole('button', { name: 'Copy as CSV' }).click()
+  await expect.element(screen.getByRole('button', { name: 'Copied' })).toBeVisible()
+  expect(write.mock.calls).toEqual([['"a, b",c\r\n\'=1+1,-2\r\n']])
+  write.mockRestore()
+})
+
 it('skips the highlighting of code that takes too long', async () => {
   const slow = `\`\`\`c\n${`${'a '.repeat(490)}\n`.repeat(20)}\`\`\``
   const screen = await render(<Prose text={`${slow}\n\n${text}`} findName={findNoName} />)

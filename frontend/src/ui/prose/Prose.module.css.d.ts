@@ -20,6 +20,7 @@ declare const codeblock: string;
 declare const h: string;
 declare const wrapped: string;
 declare const noimage: string;
+declare const table: string;
 declare const tablebox: string;
 declare const r: string;
 declare const m: string;
@@ -42,6 +43,7 @@ export {
 	h,
 	wrapped,
 	noimage,
+	table,
 	tablebox,
 	r,
 	m,
@@ -65,6 +67,7 @@ declare const __default_export__: {
 	h: typeof h;
 	wrapped: typeof wrapped;
 	noimage: typeof noimage;
+	table: typeof table;
 	tablebox: typeof tablebox;
 	r: typeof r;
 	m: typeof m;

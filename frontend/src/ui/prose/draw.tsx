@@ -86,8 +86,15 @@ class TokenRenderer {
           { ...dir, className: getHeadingClass(token.tag) },
           this.renderAll(innerContext),
         )
-      case 'table':
-        return <Table dir={dir?.dir}>{this.renderAll(innerContext)}</Table>
+      case 'table': {
+        const start = this.at
+        const rows = this.renderAll(innerContext)
+        return (
+          <Table dir={dir?.dir} tokens={this.tokens.slice(start, this.at)}>
+            {rows}
+          </Table>
+        )
+      }
       case 'th':
       case 'td':
         return createElement(kind, { className: getAlignment(token) }, this.renderAll(innerContext))

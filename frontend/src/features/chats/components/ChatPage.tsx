@@ -21,9 +21,11 @@ import { Boundary } from '@/ui/Boundary'
 import { Button } from '@/ui/Button'
 import { EmptyState } from '@/ui/EmptyState'
 import layout from '@/ui/layout.module.css'
+import type { FindName } from '@/ui/prose/mentions'
 import { Skeleton } from '@/ui/Skeleton'
 import { useBoardsWentOn } from '../boardsWentOn'
 import { useChatActions } from '../chatActions'
+import { type CopyFormat, findMarkdown } from '../copying'
 import {
   useActiveRuns,
   useBoardPlaces,
@@ -85,6 +87,14 @@ export interface ChatHandle {
   offerQuestion(agentId: string): void
   /** Returns the text of the message that this agent answered last; empty if there is none. */
   getQuestion(agentId: string): string
+}
+
+const loadCopying = () => import('../copyMessage')
+
+/** Copies a text in Markdown. The code for it is loaded on first use. */
+async function copy(markdown: string, format: CopyFormat, findName: FindName): Promise<void> {
+  const { copyMessage } = await loadCopying()
+  await copyMessage(markdown, format, findName)
 }
 
 const selectIsLoaded = (chat: ChatState) => chat.loaded
@@ -197,6 +207,7 @@ function OpenChat(props: ChatPageProps) {
       reply: row => composer.current?.reply(row),
       askDraft,
       togglePin: canPin ? row => void togglePin(chatId, row) : null,
+      copy: (id, format) => void copy(findMarkdown(chatState(chatId), id), format, findName),
       compare: comparableAgentId === null ? null : row => compare(row, comparableAgentId),
       saveDraft: onSaveDraft,
       goTo: id => void goTo(id),
