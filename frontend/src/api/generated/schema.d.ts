@@ -2327,7 +2327,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Count the reader's unread notifications */
+        /** Count the reader's unread notifications, and list the chats in which something waits for them */
         get: operations["count_notifications"];
         put?: never;
         post?: never;
@@ -8816,9 +8816,10 @@ export interface components {
             /** @enum {string} */
             reason: "workspace" | "editing" | "pages" | "memory" | "other_chats" | "sub_agent" | "no_sub_agent" | "member" | "missing";
         };
-        /** @description The number of unread notifications, counted up to 100. */
+        /** @description The number of unread notifications, counted up to 100, and the chats in which something waits for the reader. */
         UnreadRow: {
             unread: number;
+            waiting_chat_ids: string[];
         };
         Unsubscribe: {
             topic: string;
