@@ -3605,7 +3605,7 @@ export interface components {
             description: string;
             greeting: string;
             /** @enum {string} */
-            key: "scribe" | "translator" | "reviewer" | "research_lead" | "weather" | "finance" | "travel" | "general" | "blank";
+            key: "scribe" | "support" | "operations" | "translator" | "reviewer" | "research_lead" | "weather" | "finance" | "travel" | "general" | "blank";
             name: string;
             prompt: string;
             tools: string[];
@@ -5943,7 +5943,7 @@ export interface components {
              * @default blank
              * @enum {string}
              */
-            template?: "scribe" | "translator" | "reviewer" | "research_lead" | "weather" | "finance" | "travel" | "general" | "blank";
+            template?: "scribe" | "support" | "operations" | "translator" | "reviewer" | "research_lead" | "weather" | "finance" | "travel" | "general" | "blank";
             /**
              * @description The names of the tools that it may use (`GET workspaces/{id}/tools`).
              * @default null
@@ -7045,6 +7045,11 @@ export interface components {
              * @constant
              */
             type: "progress";
+        };
+        /** @description A change of a prompt that is offered to beginners: `line` is added to the prompt, `label` says what for. */
+        PromptImprovement: {
+            label: string;
+            line: string;
         };
         /**
          * @description The origin of the content that a merge, a rebase or an agent wrote into a draft. The segments in order are the prompt that it
@@ -8296,7 +8301,8 @@ export interface components {
             version: number;
         };
         /**
-         * @description A text of a person or an agent.
+         * @description A text of a person or an agent. The greeting of a new agent has `questions` to begin with, and an `improvement` of its
+         *     prompt.
          *
          *     `incomplete`: the text ends here because the model's stream broke off or reached a limit, or the run was stopped. `answers` is
          *     the message that started the run; `answered_ids` are all messages that address the agent and that the run had read, if several.
@@ -8310,12 +8316,16 @@ export interface components {
             answers?: string | null;
             /** @default false */
             greeting: boolean;
+            /** @default null */
+            improvement?: components["schemas"]["PromptImprovement"] | null;
             /** @default false */
             incomplete: boolean;
             /** @default null */
             memory?: components["schemas"]["UsedMemory"] | null;
             /** @default [] */
             mentions: string[];
+            /** @default null */
+            questions?: string[] | null;
             /** @default null */
             sent_by_run_id?: string | null;
             /** @default null */
