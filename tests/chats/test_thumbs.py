@@ -52,7 +52,7 @@ def test_a_thumb_is_published_at_once_without_its_text_and_wakes_nobody(team, an
     [frame] = frames
     [row] = frame["rows"]
     assert row["thumbs"] == {"up": [], "down": [str(team.bob.id)]}
-    assert "14" not in json.dumps(frame)
+    assert "We are 14" not in json.dumps(frame)
     assert not Run.objects.exists()
     thumb = Thumb.objects.get()
     assert (thumb.reason, thumb.text, thumb.agent) == ("wrong_fact", "We are 14.", team.robin)
