@@ -97,5 +97,3 @@ class ReadCursorUpdate(RowUpdate[ChatActor]):
         row.id, row.last_read_seq, row.response, row.joined_at, row.ended_at, *profile = found
         agent.name, agent.handle, agent.description, agent.taken_down_at, avatar = profile
         agent.avatar = json.loads(avatar) if avatar else None
-        # Otherwise `save_changes` takes it for a new row that was left out, and does not publish it.
-        row._state.adding = False
