@@ -5,6 +5,7 @@ import { chatState, isActive, isEnded, upsertRows } from '@/realtime'
 import type { ChatContextValue } from './components/ChatContext'
 import { findRowToPin } from './pins'
 import { canStop, getBoardRights } from './stopRights'
+import { isSystemMessage } from './system'
 
 interface ChatActions {
   context: ChatContextValue
@@ -14,8 +15,10 @@ interface ChatActions {
 function replyToFocused({ chatId, reply }: ChatContextValue): boolean {
   const id = document.activeElement?.closest<HTMLElement>('[data-message]')?.dataset['message']
   const row = id ? chatState(chatId).rows.message.get(id) : undefined
-  if (row) reply(row)
-  return row !== undefined
+  // A system message has no text that a reply could quote.
+  if (!row || isSystemMessage(row)) return false
+  reply(row)
+  return true
 }
 
 function togglePinOfFocused({ chatId, togglePin }: ChatContextValue): boolean {
