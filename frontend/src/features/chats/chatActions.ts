@@ -6,6 +6,7 @@ import type { ChatContextValue } from './components/ChatContext'
 import { type CopyFormat, findMarkdown } from './copying'
 import { findRowToPin } from './pins'
 import { canStop, getBoardRights } from './stopRights'
+import { isSystemMessage } from './system'
 
 interface ChatActions {
   context: ChatContextValue
@@ -17,8 +18,10 @@ const findFocusedId = () => document.activeElement?.closest<HTMLElement>('[data-
 function replyToFocused({ chatId, reply }: ChatContextValue): boolean {
   const id = findFocusedId()
   const row = id ? chatState(chatId).rows.message.get(id) : undefined
-  if (row) reply(row)
-  return row !== undefined
+  // A system message has no text that a reply could quote.
+  if (!row || isSystemMessage(row)) return false
+  reply(row)
+  return true
 }
 
 function togglePinOfFocused({ chatId, togglePin }: ChatContextValue): boolean {

@@ -29,7 +29,7 @@ const access = {
   'access.program': '外部程序',
   'access.runsOutside': '由外部程序替{{name}}回复',
   'access.runsOutsideHint':
-    '消息不再在这里启动运行。程序凭令牌读取消息，或由 Webhook 通知。做法见 docs/outside-programs.md。',
+    '消息不再在这里启动运行。程序凭令牌读取消息，或由 Webhook 通知。做法见 Atelier 文档的“Outside programs”一页。',
   'access.noTokens': '还没有程序持有这个 Agent 的令牌。',
   'access.scope.full': '可读取与发言',
   'access.scope.read': '只能读取',

@@ -29,7 +29,7 @@ const access = {
   'access.program': '外部程式',
   'access.runsOutside': '由外部程式替{{name}}回覆',
   'access.runsOutsideHint':
-    '訊息不再在這裡啟動執行。程式憑權杖讀取訊息，或由 Webhook 通知。做法見 docs/outside-programs.md。',
+    '訊息不再在這裡啟動執行。程式憑權杖讀取訊息，或由 Webhook 通知。做法見 Atelier 文件的「Outside programs」一頁。',
   'access.noTokens': '還沒有程式持有這個 Agent 的權杖。',
   'access.scope.full': '可讀取與發言',
   'access.scope.read': '只能讀取',
