@@ -13,6 +13,8 @@ declare const h2: string;
 declare const h4: string;
 declare const h5: string;
 declare const h6: string;
+declare const tens: string;
+declare const hundreds: string;
 declare const host: string;
 declare const task: string;
 declare const footnote: string;
@@ -36,6 +38,8 @@ export {
 	h4,
 	h5,
 	h6,
+	tens,
+	hundreds,
 	host,
 	task,
 	footnote,
@@ -60,6 +64,8 @@ declare const __default_export__: {
 	h4: typeof h4;
 	h5: typeof h5;
 	h6: typeof h6;
+	tens: typeof tens;
+	hundreds: typeof hundreds;
 	host: typeof host;
 	task: typeof task;
 	footnote: typeof footnote;
