@@ -91,7 +91,7 @@ function ConnectModel() {
     <p className={styles.model}>
       {t('firstSteps.demo')}{' '}
       {modelPath ? (
-        <PathLink path={modelPath} onGo={onGo}>
+        <PathLink className="link" path={modelPath} onGo={onGo}>
           {t('firstSteps.connect')}
         </PathLink>
       ) : names ? (
