@@ -1,5 +1,15 @@
 import { MessageCircleOff } from 'lucide-react'
-import { type ReactNode, type Ref, useCallback, useEffect, useImperativeHandle, useMemo, useRef, useState } from 'react'
+import {
+  type ReactNode,
+  type Ref,
+  Suspense,
+  useCallback,
+  useEffect,
+  useImperativeHandle,
+  useMemo,
+  useRef,
+  useState,
+} from 'react'
 import type { ListedChatRow, MessageRow, TextMessageRow, WorkspaceRow } from '@/api'
 import { findSummarisedThrough } from '@/features/context'
 import { cx } from '@/lib/cx'
@@ -21,11 +31,13 @@ import { Boundary } from '@/ui/Boundary'
 import { Button } from '@/ui/Button'
 import { EmptyState } from '@/ui/EmptyState'
 import layout from '@/ui/layout.module.css'
+import { lazy } from '@/ui/lazy'
 import type { FindName } from '@/ui/prose/mentions'
 import { Skeleton } from '@/ui/Skeleton'
 import { useBoardsWentOn } from '../boardsWentOn'
 import { useChatActions } from '../chatActions'
 import { type CopyFormat, findMarkdown } from '../copying'
+import { hasFirstSteps } from '../firstSteps'
 import {
   useActiveRuns,
   useBoardPlaces,
@@ -58,6 +70,8 @@ import { Timeline, type TimelineHandle } from './Timeline'
 import timelineStyles from './Timeline.module.css'
 import { TypingLine } from './TypingLine'
 
+const FirstSteps = lazy(() => import('./FirstSteps').then(module => ({ default: module.FirstSteps })))
+
 interface ChatPageProps {
   chatId: string
   workspace: WorkspaceRow
@@ -75,6 +89,8 @@ interface ChatPageProps {
   onAskDraft(agentId: string, asked: AskedQuestion): void
   /** Opens the dialog that saves an agent's draft as a version. */
   onSaveDraft(agentId: string): void
+  /** Opens the workshop of an agent, and adds a line to its draft. */
+  onImprove(agentId: string, line: string): void
   onGo(path: string): void
   ref?: Ref<ChatHandle>
 }
@@ -267,6 +283,17 @@ function OpenChat(props: ChatPageProps) {
           />
         </Boundary>
         <TypingLine />
+        {!isBetweenAgents && !isViewing() && hasFirstSteps(messages) ? (
+          <Suspense fallback={null}>
+            <FirstSteps
+              messages={messages}
+              workspace={workspace}
+              onImprove={props.onImprove}
+              onSent={onSent}
+              focusComposer={() => composer.current?.focus()}
+            />
+          </Suspense>
+        ) : null}
         {isBetweenAgents ? (
           <p className={composerStyles.readOnlyChat}>{t('betweenAgents')}</p>
         ) : isViewing() ? null : (
