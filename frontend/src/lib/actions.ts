@@ -44,6 +44,8 @@ const table = {
   'message.nextControl': { help: 'keys.inside', keys: ['Tab'] },
   'message.reply': { help: 'keys.reply', keys: ['r'] },
   'message.pin': { help: 'keys.pin', keys: ['p'] },
+  'message.good': { help: 'keys.thumbs', keys: ['y'] },
+  'message.bad': { help: 'keys.thumbs', keys: ['n'] },
   'pins.open': { text: 'pins', keys: [] },
   'task.fold': { help: 'keys.task', keys: ['ArrowLeft'], isOfControl: true },
   'task.unfold': { help: 'keys.task', keys: ['ArrowRight'], isOfControl: true },

@@ -15,6 +15,7 @@ export const buildChatContext = (changes: Partial<ChatContextValue> = {}): ChatC
   reply: noop,
   askDraft: noop,
   togglePin: null,
+  toggleThumb: null,
   compare: null,
   saveDraft: noop,
   goTo: noop,

@@ -1,10 +1,11 @@
 /** The actions of an open chat. */
-import { stopBoard, stopRun } from '@/api'
+import { stopBoard, stopRun, type ThumbValue } from '@/api'
 import { useActions } from '@/lib/actions'
 import { chatState, isActive, isEnded, upsertRows } from '@/realtime'
 import type { ChatContextValue } from './components/ChatContext'
 import { findRowToPin } from './pins'
 import { canStop, getBoardRights } from './stopRights'
+import { findAnswer } from './thumbs'
 
 interface ChatActions {
   context: ChatContextValue
@@ -22,6 +23,13 @@ function togglePinOfFocused({ chatId, togglePin }: ChatContextValue): boolean {
   const id = document.activeElement?.closest<HTMLElement>('[data-message]')?.dataset['message']
   const row = id ? findRowToPin(chatState(chatId), id) : undefined
   if (row) togglePin?.(row)
+  return row !== undefined
+}
+
+function toggleThumbOfFocused({ chatId, toggleThumb, findActor }: ChatContextValue, value: ThumbValue): boolean {
+  const id = document.activeElement?.closest<HTMLElement>('[data-message]')?.dataset['message']
+  const row = id ? findAnswer(chatState(chatId), id, findActor) : undefined
+  if (row) toggleThumb?.(row, value)
   return row !== undefined
 }
 
@@ -56,6 +64,8 @@ export function useChatActions({ context, focusComposer }: ChatActions): void {
     'composer.focus': focusComposer,
     'message.reply': () => replyToFocused(context),
     'message.pin': context.togglePin && (() => togglePinOfFocused(context)),
+    'message.good': context.toggleThumb && (() => toggleThumbOfFocused(context, 'up')),
+    'message.bad': context.toggleThumb && (() => toggleThumbOfFocused(context, 'down')),
     'runs.stop': getStopAll(context),
   }))
 }

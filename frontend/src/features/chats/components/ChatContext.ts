@@ -1,5 +1,5 @@
 import { createContext, useContext } from 'react'
-import type { MessageRow, TextMessageRow } from '@/api'
+import type { MessageRow, TextMessageRow, ThumbValue } from '@/api'
 import type { FindName } from '@/ui/prose/mentions'
 import type { FindActor } from '../hooks'
 
@@ -16,6 +16,8 @@ export interface ChatContextValue {
   reply(row: MessageRow): void
   /** Pins a message, or unpins a pinned one; null if the reader may not. */
   togglePin: ((row: MessageRow) => void) | null
+  /** Calls an answer good or bad, or takes that back; null if the reader may not. */
+  toggleThumb: ((row: TextMessageRow, value: ThumbValue) => void) | null
   /** Opens the comparison of production and the draft with this message, or the one that this reply answers; null without a draft. */
   compare: ((row: TextMessageRow) => void) | null
   /** Opens the workshop of an agent, and the dialog that saves its draft as a version. */

@@ -1,3 +1,4 @@
+import { useQueryClient } from '@tanstack/react-query'
 import { MessageCircleOff } from 'lucide-react'
 import { type ReactNode, type Ref, useCallback, useEffect, useImperativeHandle, useMemo, useRef, useState } from 'react'
 import type { ListedChatRow, MessageRow, TextMessageRow, WorkspaceRow } from '@/api'
@@ -46,6 +47,7 @@ import { useReadCursor } from '../readCursor'
 import { useReading } from '../reading'
 import { ReadMarksContext, useReadMarks } from '../readMarks'
 import { useScrollToMessage } from '../scrollToMessage'
+import { toggleThumb } from '../thumbs'
 import { addSummaryLine, GrowingItems, type Item } from '../timeline'
 import { Announcer } from './Announcer'
 import { ChatContext, type ChatContextValue } from './ChatContext'
@@ -175,6 +177,7 @@ function OpenChat(props: ChatPageProps) {
     getQuestion: agentId => findQuestion(latestMessages.current, agentId, isAgent)?.question.payload.text ?? '',
   }))
   const isBetweenAgents = useIsBetweenAgents(chatId)
+  const client = useQueryClient()
   const canPin = !isBetweenAgents && !isViewing()
   const comparableAgentId = useChatSelector(chatId, selectComparableAgent)
   const compare = useCallback(
@@ -197,6 +200,7 @@ function OpenChat(props: ChatPageProps) {
       reply: row => composer.current?.reply(row),
       askDraft,
       togglePin: canPin ? row => void togglePin(chatId, row) : null,
+      toggleThumb: canPin ? (row, value) => void toggleThumb(client, row, value, me) : null,
       compare: comparableAgentId === null ? null : row => compare(row, comparableAgentId),
       saveDraft: onSaveDraft,
       goTo: id => void goTo(id),
@@ -226,6 +230,7 @@ function OpenChat(props: ChatPageProps) {
       goTo,
       goToSeq,
       canPin,
+      client,
     ],
   )
   useFocusOnOpen(() => at === null && composer.current?.focus())

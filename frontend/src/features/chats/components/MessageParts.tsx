@@ -11,6 +11,7 @@ import { chooseRowToPin } from '../pins'
 import { AgentBadge } from './AgentBadge'
 import { useChat } from './ChatContext'
 import messageStyles from './Message.module.css'
+import { ThumbButtons } from './Thumbs'
 
 /** Returns the id of the element with the text of a message, which describes the message to screen readers. */
 export const getTextId = (messageId: string) => `text-${messageId}`
@@ -102,10 +103,12 @@ interface ActionsProps {
   row: TextMessageRow | FileMessageRow
   /** All rows that are shown as this message. */
   rows?: readonly MessageRow[]
+  /** False for a part of a reply that goes on below it, or is not complete yet. */
+  isAnswer?: boolean
 }
 
 /** The toolbar of a message, at its top right. */
-export function Actions({ row, rows = [row] }: ActionsProps) {
+export function Actions({ row, rows = [row], isAnswer = true }: ActionsProps) {
   const { t } = useTexts()
   const { chatId, me, reply, togglePin, compare, askDraft, findActor, runPath, onGo } = useChat()
   const rowToPin = togglePin ? chooseRowToPin(rows) : undefined
@@ -132,6 +135,7 @@ export function Actions({ row, rows = [row] }: ActionsProps) {
           <Columns2 className="i" />
         </IconButton>
       ) : null}
+      <ThumbButtons row={row} isAnswer={isAnswer} />
       {runId ? (
         <IconButton small label={t('inspector.inspect')} onClick={() => onGo(runPath(runId))}>
           <ScanSearch className="i" />
