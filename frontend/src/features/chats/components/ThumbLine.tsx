@@ -34,7 +34,9 @@ export function ThumbLine({ row, isFormOpen }: ThumbLineProps) {
         <div className={styles.line}>
           <Count ids={row.thumbs.up ?? []} value="up" />
           <Count ids={row.thumbs.down ?? []} value="down" />
-          {mine && own ? <OwnWords own={own} onEdit={toggleThumb ? () => openThumbForm.set(row.id) : null} /> : null}
+          {mine && own ? (
+            <OwnWords own={own} onEdit={toggleThumb && !isFormOpen ? () => openThumbForm.set(row.id) : null} />
+          ) : null}
         </div>
       ) : null}
       {isFormOpen && thumbs.isFetchedAfterMount ? <ThumbForm key={own?.created_at ?? ''} row={row} own={own} /> : null}
