@@ -46,6 +46,8 @@ const table = {
   'message.pin': { help: 'keys.pin', keys: ['p'] },
   'message.copyText': { help: 'keys.copy', keys: ['c'] },
   'message.copyMarkdown': { help: 'keys.copy', keys: ['Shift+c'] },
+  'message.good': { help: 'keys.thumbs', keys: ['y'] },
+  'message.bad': { help: 'keys.thumbs', keys: ['n'] },
   'pins.open': { text: 'pins', keys: [] },
   'task.fold': { help: 'keys.task', keys: ['ArrowLeft'], isOfControl: true },
   'task.unfold': { help: 'keys.task', keys: ['ArrowRight'], isOfControl: true },

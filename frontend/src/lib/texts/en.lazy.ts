@@ -16,6 +16,7 @@ import notifications from './en/notifications'
 import screens from './en/screens'
 import subAgents from './en/subAgents'
 import suggestions from './en/suggestions'
+import thumbs from './en/thumbs'
 import tools from './en/tools'
 import usage from './en/usage'
 import workshop from './en/workshop'
@@ -38,6 +39,7 @@ export default {
   ...screens,
   ...subAgents,
   ...suggestions,
+  ...thumbs,
   ...tools,
   ...usage,
   ...workshop,

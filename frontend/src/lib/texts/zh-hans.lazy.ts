@@ -15,6 +15,7 @@ import notifications from './zh-hans/notifications'
 import screens from './zh-hans/screens'
 import subAgents from './zh-hans/subAgents'
 import suggestions from './zh-hans/suggestions'
+import thumbs from './zh-hans/thumbs'
 import tools from './zh-hans/tools'
 import usage from './zh-hans/usage'
 import workshop from './zh-hans/workshop'
@@ -37,6 +38,7 @@ export default {
   ...screens,
   ...subAgents,
   ...suggestions,
+  ...thumbs,
   ...tools,
   ...usage,
   ...workshop,

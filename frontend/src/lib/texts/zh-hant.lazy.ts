@@ -15,6 +15,7 @@ import notifications from './zh-hant/notifications'
 import screens from './zh-hant/screens'
 import subAgents from './zh-hant/subAgents'
 import suggestions from './zh-hant/suggestions'
+import thumbs from './zh-hant/thumbs'
 import tools from './zh-hant/tools'
 import usage from './zh-hant/usage'
 import workshop from './zh-hant/workshop'
@@ -37,6 +38,7 @@ export default {
   ...screens,
   ...subAgents,
   ...suggestions,
+  ...thumbs,
   ...tools,
   ...usage,
   ...workshop,

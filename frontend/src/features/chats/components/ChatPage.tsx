@@ -1,3 +1,4 @@
+import { useQueryClient } from '@tanstack/react-query'
 import { MessageCircleOff } from 'lucide-react'
 import {
   type ReactNode,
@@ -60,6 +61,7 @@ import { useReadCursor } from '../readCursor'
 import { useReading } from '../reading'
 import { ReadMarksContext, useReadMarks } from '../readMarks'
 import { useScrollToMessage } from '../scrollToMessage'
+import { toggleThumb } from '../thumbs'
 import { addSummaryLine, GrowingItems, type Item } from '../timeline'
 import { Announcer } from './Announcer'
 import { ChatContext, type ChatContextValue } from './ChatContext'
@@ -201,6 +203,7 @@ function OpenChat(props: ChatPageProps) {
     getQuestion: agentId => findQuestion(latestMessages.current, agentId, isAgent)?.question.payload.text ?? '',
   }))
   const isBetweenAgents = useIsBetweenAgents(chatId)
+  const client = useQueryClient()
   const canPin = !isBetweenAgents && !isViewing()
   const comparableAgentId = useChatSelector(chatId, selectComparableAgent)
   const compare = useCallback(
@@ -224,6 +227,7 @@ function OpenChat(props: ChatPageProps) {
       askDraft,
       togglePin: canPin ? row => void togglePin(chatId, row) : null,
       copy: (id, format) => void copy(findMarkdown(chatState(chatId), id), format, findName),
+      toggleThumb: canPin ? (row, value) => void toggleThumb(client, row, value, me) : null,
       compare: comparableAgentId === null ? null : row => compare(row, comparableAgentId),
       saveDraft: onSaveDraft,
       goTo: id => void goTo(id),
@@ -253,6 +257,7 @@ function OpenChat(props: ChatPageProps) {
       goTo,
       goToSeq,
       canPin,
+      client,
     ],
   )
   useFocusOnOpen(() => at === null && composer.current?.focus())
