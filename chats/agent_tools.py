@@ -1,7 +1,7 @@
 """The tool that searches messages."""
 
 from datetime import date
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -76,7 +76,7 @@ class SearchHistory(Tool):
             has_file=args.only_files,
         )
         with use_custom_plans():
-            messages = search_messages(chats, query, only)
+            messages: Any = search_messages(chats, query, only)
             if args.order == "best":
                 messages = rank_messages(messages, query).order_by("-score", "-pk")
             else:
