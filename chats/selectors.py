@@ -31,6 +31,7 @@ from chats.prepared_queries import (
 )
 from chats.search import build_excerpt, build_score, find_marks, has_all_terms, split_sequences, split_terms
 from common.errors import NotFound
+from common.handles import normalize_handle
 from common.prepared_query import is_any_of
 from common.sql_constant import SqlConstant
 from events.payloads import FoundMessage
@@ -280,9 +281,11 @@ def list_shared_chats(chat: Chat, agent: Actor, person: Actor | None) -> QuerySe
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MessageFilter:
     """Which of the messages with its words a search finds; null: all. `kind`: those of people, or of agents. `starts_on` and
-    `ends_on`: the first and the last day, in `time_zone`. `has_file`: only files, which are found by their names."""
+    `ends_on`: the first and the last day, in `time_zone`. `has_file`: only files, which are found by their names. `author`: the
+    handle or the name of their author, without regard to case; empty: any."""
 
     author_id: UUID | None = None
+    author: str = ""
     kind: Kind | None = None
     starts_on: date | None = None
     ends_on: date | None = None
@@ -308,6 +311,9 @@ def search_messages(chats: QuerySet[Chat], query: str, only: MessageFilter = ALL
     found = Message.objects.filter(is_any_of("chat_id", ids), type__in=types, metadata__isnull=True)
     if only.author_id is not None:
         found = found.filter(author=only.author_id)
+    if only.author:
+        has_name = Q(author__handle=normalize_handle(only.author)) | Q(author__name__iexact=only.author.strip())
+        found = found.filter(has_name)
     if only.kind is not None:
         found = found.filter(author__kind=only.kind)
     if only.starts_on is not None:

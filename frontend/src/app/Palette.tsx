@@ -3,7 +3,6 @@ import { Command, defaultFilter } from 'cmdk'
 import {
   AlarmClock,
   Bot,
-  ChevronDown,
   GitPullRequestArrow,
   Hash,
   History,
@@ -63,6 +62,7 @@ const MAX_UNFILTERED = 40
 
 /** The prefix of the option ids of messages that the server has found. */
 const FOUND_PREFIX = 'found '
+const ALL_FOUND = `${FOUND_PREFIX}all`
 /** The score of messages that the server has found: below that of all options, which are found by their names. */
 const LOWEST_SCORE = 1e-6
 
@@ -80,7 +80,8 @@ export function Palette({ onClose }: { onClose(): void }) {
   const found = search.found ?? []
   const label = groups.flatMap(group => group.options).find(option => option.id === selected)?.label
   const message = found.find(one => FOUND_PREFIX + one.message_id === selected)
-  const openMessage = useOpenMessage()
+  const openMessage = useOpenMessage(query)
+  const openSearch = useOpenSearch()
   const run = (option: Option) => {
     onClose()
     option.run()
@@ -120,16 +121,17 @@ export function Palette({ onClose }: { onClose(): void }) {
                   }}
                 />
               ))}
-              {search.showMore ? (
-                <Command.Item
-                  value={`${FOUND_PREFIX}more`}
-                  className={cx(menuStyles.opt, styles.option)}
-                  onSelect={search.showMore}
-                >
-                  <ChevronDown className="i" aria-hidden />
-                  <span className="cut">{t('palette.more')}</span>
-                </Command.Item>
-              ) : null}
+              <Command.Item
+                value={ALL_FOUND}
+                className={cx(menuStyles.opt, styles.option)}
+                onSelect={() => {
+                  onClose()
+                  openSearch(query)
+                }}
+              >
+                <Search className="i" aria-hidden />
+                <span className="cut">{t('search.all', { words: query.trim() })}</span>
+              </Command.Item>
             </Command.Group>
           ) : null}
           {search.error ? (
@@ -144,7 +146,12 @@ export function Palette({ onClose }: { onClose(): void }) {
       {/* Announces the selected row: a screen reader reads it from the field only after an arrow key. */}
       <span className="sr" role="status">
         {[
-          label ?? (message ? `${message.author}: ${message.text}` : ''),
+          label ??
+            (message
+              ? `${message.author}: ${message.text}`
+              : selected === ALL_FOUND
+                ? t('search.all', { words: query.trim() })
+                : ''),
           search.isSearching
             ? t('palette.searching')
             : found.length > 0
@@ -205,14 +212,23 @@ function OptionRow({ option, query, onRun }: OptionRowProps) {
   )
 }
 
-/** Returns a function that opens a message in its place in the chat. */
-function useOpenMessage(): (message: FoundMessage) => void {
+/** Returns a function that opens the page of a search. */
+function useOpenSearch(): (query: string) => void {
+  const { workspace } = useShell()
+  const navigate = useNavigate()
+  return query =>
+    void navigate({ to: '/w/$workspace/search', params: { workspace: workspace.handle }, search: { q: query.trim() } })
+}
+
+/** Returns a function that opens a message in its place in the chat, where the words of the query are marked. */
+function useOpenMessage(query: string): (message: FoundMessage) => void {
   const { workspace } = useShell()
   const navigate = useNavigate()
   return ({ chat_id, message_id }) =>
     void navigate({
       to: '/w/$workspace/c/$chat',
       params: { workspace: workspace.handle, chat: chat_id },
+      search: { find: query.trim() },
       hash: message_id,
     })
 }
@@ -271,6 +287,8 @@ function splitAtMatch(label: string, query: string): string[] {
 const icons: Readonly<Record<PaletteActionId, LucideIcon>> = {
   'suggestions.open': GitPullRequestArrow,
   'directory.open': Library,
+  'search.open': Search,
+  'search.inChat': Search,
   'versions.open': History,
   'pins.open': Pin,
   'plan.open': ListTree,
@@ -283,7 +301,13 @@ const icons: Readonly<Record<PaletteActionId, LucideIcon>> = {
   'keys.open': Keyboard,
 }
 
-const navigationIds: readonly PaletteActionId[] = ['suggestions.open', 'directory.open', 'versions.open']
+const navigationIds: readonly PaletteActionId[] = [
+  'suggestions.open',
+  'directory.open',
+  'search.open',
+  'search.inChat',
+  'versions.open',
+]
 
 /** Returns an option for each action that is available. */
 function useActionOptions(): { id: PaletteActionId; option: Option }[] {

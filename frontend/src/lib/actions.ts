@@ -59,6 +59,8 @@ const table = {
   'chats.open': { help: 'keys.goto', keys: ['g c'] },
   'suggestions.open': { text: 'suggestions', help: 'keys.goto', keys: ['g s'] },
   'directory.open': { text: 'directory', help: 'keys.goto', keys: ['g d'] },
+  'search.open': { text: 'keys.search', help: 'keys.goto', keys: ['g f'] },
+  'search.inChat': { text: 'keys.searchChat', help: 'keys.searchChat', keys: ['/'] },
   'versions.open': { text: 'keys.versions', help: 'keys.versions', keys: ['g h'] },
   'suggestion.previous': { help: 'keys.suggestions', keys: ['ArrowUp', 'k'], when: isForScreen },
   'suggestion.next': { help: 'keys.suggestions', keys: ['ArrowDown', 'j'], when: isForScreen },

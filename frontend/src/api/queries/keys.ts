@@ -22,6 +22,7 @@ export const keys = {
   /** Starts with the key of the chats, so that invalidating those also invalidates these. */
   chatsBetweenAgents: (id: string) => ['workspace', id, 'chats', 'between-agents'] as const,
   foundMessages: (id: string, query: string) => ['workspace', id, 'found-messages', query] as const,
+  messagesAround: (chatId: string, messageId: string) => ['chat', chatId, 'around', messageId] as const,
   lockedDrafts: (id: string) => ['workspace', id, 'locked-drafts'] as const,
   usage: (id: string) => ['workspace', id, 'usage'] as const,
   budgets: (id: string) => ['workspace', id, 'budgets'] as const,

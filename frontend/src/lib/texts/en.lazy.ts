@@ -14,6 +14,7 @@ import memory from './en/memory'
 import models from './en/models'
 import notifications from './en/notifications'
 import screens from './en/screens'
+import search from './en/search'
 import subAgents from './en/subAgents'
 import suggestions from './en/suggestions'
 import thumbs from './en/thumbs'
@@ -37,6 +38,7 @@ export default {
   ...models,
   ...notifications,
   ...screens,
+  ...search,
   ...subAgents,
   ...suggestions,
   ...thumbs,

@@ -13,6 +13,7 @@ import memory from './zh-hans/memory'
 import models from './zh-hans/models'
 import notifications from './zh-hans/notifications'
 import screens from './zh-hans/screens'
+import search from './zh-hans/search'
 import subAgents from './zh-hans/subAgents'
 import suggestions from './zh-hans/suggestions'
 import thumbs from './zh-hans/thumbs'
@@ -36,6 +37,7 @@ export default {
   ...models,
   ...notifications,
   ...screens,
+  ...search,
   ...subAgents,
   ...suggestions,
   ...thumbs,

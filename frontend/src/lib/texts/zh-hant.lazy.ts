@@ -13,6 +13,7 @@ import memory from './zh-hant/memory'
 import models from './zh-hant/models'
 import notifications from './zh-hant/notifications'
 import screens from './zh-hant/screens'
+import search from './zh-hant/search'
 import subAgents from './zh-hant/subAgents'
 import suggestions from './zh-hant/suggestions'
 import thumbs from './zh-hant/thumbs'
@@ -36,6 +37,7 @@ export default {
   ...models,
   ...notifications,
   ...screens,
+  ...search,
   ...subAgents,
   ...suggestions,
   ...thumbs,

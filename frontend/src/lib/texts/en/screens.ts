@@ -127,7 +127,6 @@ const screens = {
   // palette
   paletteHint: 'Find messages, people, chats, agents or a command',
   'palette.searching': 'Searching messages…',
-  'palette.more': 'Show more messages',
   'palette.failed': 'Messages could not be searched: {{reason}}',
   'palette.found_one': '{{count}} message found',
   'palette.found_other': '{{count}} messages found',

@@ -128,7 +128,6 @@ const screens: Record<keyof typeof en, string> = {
   // palette
   paletteHint: '搜索消息、成员、聊天室、Agent 或命令',
   'palette.searching': '正在搜索消息…',
-  'palette.more': '显示更多消息',
   'palette.failed': '无法搜索消息：{{reason}}',
   'palette.found_one': '找到 {{count}} 条消息',
   'palette.found_other': '找到 {{count}} 条消息',

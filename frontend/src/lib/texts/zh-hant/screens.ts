@@ -128,7 +128,6 @@ const screens: Record<keyof typeof en, string> = {
   // palette
   paletteHint: '搜尋訊息、成員、聊天室、Agent 或指令',
   'palette.searching': '正在搜尋訊息…',
-  'palette.more': '顯示更多訊息',
   'palette.failed': '無法搜尋訊息：{{reason}}',
   'palette.found_one': '找到 {{count}} 則訊息',
   'palette.found_other': '找到 {{count}} 則訊息',
