@@ -2,7 +2,7 @@
 other scripts; and the excerpts around the words that were found.
 
 The column `words` of messages is made by the function `search_words_v1` of the database (`chats/migrations/0003_message_words.py`)
-of their texts, or of the names of files (`chats/migrations/0004_message_search.py`). It is no field of `Message`, because every
+of their texts, or of the names of files (`chats/migrations/0005_message_search.py`). It is no field of `Message`, because every
 read of a message would then load it.
 """
 

@@ -137,8 +137,16 @@ class UsedMemory(Payload):
     entries: int
 
 
+class PromptImprovement(Payload):
+    """A change of a prompt that is offered to beginners: `line` is added to the prompt, `label` says what for."""
+
+    label: str
+    line: str
+
+
 class TextPayload(Payload):
-    """A text of a person or an agent.
+    """A text of a person or an agent. The greeting of a new agent has `questions` to begin with, and an `improvement` of its
+    prompt.
 
     `incomplete`: the text ends here because the model's stream broke off or reached a limit, or the run was stopped. `answers` is
     the message that started the run; `answered_ids` are all messages that address the agent and that the run had read, if several.
@@ -152,6 +160,8 @@ class TextPayload(Payload):
     stamp: Stamp | None = None
     incomplete: bool = False
     greeting: bool = False
+    questions: list[str] | None = None
+    improvement: PromptImprovement | None = None
     answers: UUID | None = None
     memory: UsedMemory | None = None
     answered_ids: list[UUID] | None = None

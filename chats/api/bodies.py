@@ -7,12 +7,13 @@ from uuid import UUID
 from pydantic import Field, model_validator
 
 from actors.models import Kind
+from chats.models import MAX_THUMB_TEXT
 from chats.selectors import END
 from chats.services.links import MAX_HOURS, MAX_USES
 from common.paging import PageQuery
 from common.rest import Body
 from events.payloads import MESSAGE_TEXT, MessageWake
-from events.rows import MessageRow, ResponseMode, Role, Row, WorkspaceRow
+from events.rows import MessageRow, ResponseMode, Role, Row, ThumbReason, ThumbValue, WorkspaceRow
 
 
 class NewChatBody(Body):
@@ -93,6 +94,15 @@ class MessageBody(Body):
     """The id of the message that it replies to."""
     wake: MessageWake = "auto"
     """`nobody` wakes no agent, whatever the text says."""
+
+
+class ThumbBody(Body):
+    value: ThumbValue
+    """`up`: the answer is good; `down`: it is bad."""
+    reason: ThumbReason | None = None
+    """What was wrong with a bad answer; null: it is not said."""
+    text: str = Field(default="", max_length=MAX_THUMB_TEXT)
+    """What was good or wrong. The editors of the agent read it who may read the chat."""
 
 
 class NewParticipantBody(Body):

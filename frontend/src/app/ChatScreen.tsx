@@ -91,6 +91,14 @@ export function ChatScreen() {
     },
     [openWorkshop],
   )
+  const [requestedLine, setRequestedLine] = useState<string | null>(null)
+  const improve = useCallback(
+    (agentId: string, line: string) => {
+      openWorkshop(agentId)
+      setRequestedLine(line)
+    },
+    [openWorkshop],
+  )
   const chat = useRef<ChatHandle>(null)
   const workshop = useRef<WorkshopHandle>(null)
   const [isPromptFocusRequested, setPromptFocusRequested] = useState(false)
@@ -136,6 +144,7 @@ export function ChatScreen() {
         onCompare={compare}
         onAskDraft={askDraft}
         onSaveDraft={saveDraft}
+        onImprove={improve}
         onGo={goToPath}
         header={
           <ChatHeader
@@ -184,6 +193,8 @@ export function ChatScreen() {
               onPromptFocused={() => setPromptFocusRequested(false)}
               isSaveRequested={isSaveRequested}
               onSaveHandled={() => setSaveRequested(false)}
+              requestedLine={requestedLine}
+              onLineAdded={() => setRequestedLine(null)}
               onApplied={() => chat.current?.offerQuestion(agent.actor.id)}
               onSaved={() => chat.current?.focusComposer()}
             />

@@ -64,6 +64,8 @@ export const keys = {
   draftTrial: (draftId: string) => ['draft', draftId, 'trial'] as const,
   lockWaiter: (draftId: string, holderId: string) => ['draft', draftId, 'waiter', holderId] as const,
   pins: (chatId: string) => ['chat', chatId, 'pins'] as const,
+  ownThumbs: (chatId: string) => ['chat', chatId, 'thumbs'] as const,
+  agentThumbs: (id: string) => ['agent', id, 'thumbs'] as const,
   links: (chatId: string) => ['chat', chatId, 'links'] as const,
   offers: ['model-offers'] as const,
   providers: ['model-providers'] as const,

@@ -17,6 +17,7 @@ import screens from './en/screens'
 import search from './en/search'
 import subAgents from './en/subAgents'
 import suggestions from './en/suggestions'
+import thumbs from './en/thumbs'
 import tools from './en/tools'
 import usage from './en/usage'
 import workshop from './en/workshop'
@@ -40,6 +41,7 @@ export default {
   ...search,
   ...subAgents,
   ...suggestions,
+  ...thumbs,
   ...tools,
   ...usage,
   ...workshop,

@@ -16,6 +16,7 @@ import screens from './zh-hans/screens'
 import search from './zh-hans/search'
 import subAgents from './zh-hans/subAgents'
 import suggestions from './zh-hans/suggestions'
+import thumbs from './zh-hans/thumbs'
 import tools from './zh-hans/tools'
 import usage from './zh-hans/usage'
 import workshop from './zh-hans/workshop'
@@ -39,6 +40,7 @@ export default {
   ...search,
   ...subAgents,
   ...suggestions,
+  ...thumbs,
   ...tools,
   ...usage,
   ...workshop,

@@ -16,6 +16,7 @@ import screens from './zh-hant/screens'
 import search from './zh-hant/search'
 import subAgents from './zh-hant/subAgents'
 import suggestions from './zh-hant/suggestions'
+import thumbs from './zh-hant/thumbs'
 import tools from './zh-hant/tools'
 import usage from './zh-hant/usage'
 import workshop from './zh-hant/workshop'
@@ -39,6 +40,7 @@ export default {
   ...search,
   ...subAgents,
   ...suggestions,
+  ...thumbs,
   ...tools,
   ...usage,
   ...workshop,

@@ -27,7 +27,7 @@ ADD_INDEX = "CREATE INDEX messages_by_words ON chats_message USING gin (words) W
 
 
 class Migration(migrations.Migration):
-    dependencies = [("chats", "0003_message_words")]
+    dependencies = [("chats", "0004_add_thumbs")]
 
     operations = [
         migrations.RunSQL([ADD_COLUMN, ADD_INDEX], [ADD_COLUMN_OF_TEXTS, ADD_INDEX]),
