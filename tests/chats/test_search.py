@@ -258,7 +258,7 @@ def test_an_excerpt_has_no_signs_of_markdown_but_html_as_it_is_written(team, sea
     assert get_marked(hostile) == ["refund"]
     # Words of which all are in the target of a link are shown there.
     [hit] = search("terms")["results"]
-    assert hit["text"].endswith("see [the _refund_ page](https://x.example/terms) or `refund`")
+    assert hit["text"] == "…](https://x.example/terms) or `refund`"
     assert get_marked(hit) == ["terms"]
 
 

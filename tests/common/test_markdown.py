@@ -33,7 +33,9 @@ def test_the_signs_of_markdown_are_left_out(text, plain):
     assert strip_markdown(text) == (text if plain is None else plain)
 
 
-@pytest.mark.parametrize("part", ["*", "_", "[", "](", "[a](", "`", "> ", "| ", "~~a ", "_a ", "**a", "- ", " ", "\\", "<http://"])
+@pytest.mark.parametrize(
+    "part", ["*", "_", "[", "](", "[a](", "`", "> ", "| ", "~~a ", "_a ", "**a", "- ", " ", "\\", "<http://"]
+)
 def test_a_long_text_of_signs_takes_little_time(part):
     started = time.process_time()
     strip_markdown(part * (2_000 // len(part)) + "x")
