@@ -3,7 +3,7 @@
 from typing import Self
 from uuid import UUID
 
-from pydantic import Field, model_validator
+from pydantic import AwareDatetime, Field, model_validator
 
 from chats.selectors import END
 from chats.services.links import MAX_HOURS, MAX_USES
@@ -89,6 +89,11 @@ class NewParticipantBody(Body):
 class ResponseBody(Body):
     response: ResponseMode
     """`mentions`: what mentions the agent or replies to it; `always`: all messages of people; `never`: none."""
+
+
+class MuteBody(Body):
+    until: AwareDatetime | None = None
+    """When the chat is muted no more; null: it is muted for good."""
 
 
 class ReadBody(Body):
