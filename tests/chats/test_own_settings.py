@@ -45,7 +45,8 @@ def test_a_mention_in_a_muted_chat_is_notified(team):
     chats.post_message(team.alice, team.chat.id, text="@bob, please", wake="nobody")
     assert Notification.objects.filter(person=team.bob, type="mention").count() == 1
     row = get_listed_chat(actor=team.bob, chat_id=team.chat.id)
-    assert row is not None and (row.mentioned, row.is_muted) == (True, True)
+    assert row is not None
+    assert (row.mentioned, row.is_muted) == (True, True)
 
 
 def test_an_archived_chat_stays_away_until_a_mention(team):

@@ -174,5 +174,5 @@ it('lists every key in the keys dialog, with the keys of one row together', asyn
   expect(texts).toContain('Alt ↑ ↓ Previous, next chat')
   expect(texts).toContain('G C  G S  G D Go to chats, to suggestions, to the directory')
   expect(texts).toContain('← → R S On a task of a board: fold, unfold, run again, stop')
-  expect(texts).toHaveLength(23)
+  expect(texts).toHaveLength(24)
 })

@@ -6,6 +6,7 @@ export { type ChatHandle, ChatPage } from './components/ChatPage'
 export { ConnectionBanner } from './components/ConnectionBanner'
 export { storeComposerText } from './composerDraft'
 export { useIsClosed, useLastAnswerer, useParticipants } from './hooks'
+export { countsAsUnread, findNextEnd, isMuted } from './muted'
 export { send, startOutbox } from './outbox'
 export type { AskedQuestion } from './question'
 
