@@ -3,7 +3,7 @@ import { Archive, ChevronsUpDown, Ellipsis, Plus, Search, Settings, SquarePen } 
 import { type CSSProperties, Suspense, useState } from 'react'
 import { type ListedChatRow, useAgents, useChats, useLockedDrafts, useWaitingChats } from '@/api'
 import { AgentListItem, buildTree, useAgentDrag } from '@/features/agents'
-import { ChatListItem, chatListItemClass } from '@/features/chats'
+import { ChatListItem, ChatMenu, chatListItemClass, toggleMuted } from '@/features/chats'
 import { NotificationsButton } from '@/features/notifications'
 import { formatShortcut } from '@/lib/actions'
 import { cx } from '@/lib/cx'
@@ -28,8 +28,6 @@ import { SuggestionsLink } from './SuggestionsLink'
 import { openWorkshopKey } from './storageKeys'
 import { UsageLink } from './UsageLink'
 
-const loadChatMenu = () => import('@/features/chats/components/ChatMenu')
-const ChatMenu = lazy(() => loadChatMenu().then(module => ({ default: module.ChatMenu })))
 const WorkspaceMenu = lazy(() => import('./WorkspaceMenu').then(module => ({ default: module.WorkspaceMenu })))
 
 export function Sidebar() {
@@ -172,7 +170,7 @@ function ChatLinks({ chats }: { chats: readonly ListedChatRow[] }) {
         onPointerMove={freezeChatOrder}
         onKeyDown={event => {
           if (event.key !== 'm' || event.ctrlKey || event.metaKey || event.altKey || !areSingleKeysOn()) return
-          void loadChatMenu().then(({ toggleMuted }) => toggleMuted(row))
+          void toggleMuted(row)
         }}
         to="/w/$workspace/c/$chat"
         params={{ workspace: workspace.handle, chat: row.chat.id }}

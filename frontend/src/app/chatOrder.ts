@@ -27,7 +27,7 @@ export function sortByOrder(chats: readonly ListedChatRow[], order: readonly str
   return [...chats].sort((a, b) => (positions.get(a.chat.id) ?? -1) - (positions.get(b.chat.id) ?? -1))
 }
 
-export const sortMutedLast = (chats: readonly ListedChatRow[]): readonly ListedChatRow[] => [
+const sortMutedLast = (chats: readonly ListedChatRow[]): readonly ListedChatRow[] => [
   ...chats.filter(row => !isMuted(row)),
   ...chats.filter(row => isMuted(row)),
 ]

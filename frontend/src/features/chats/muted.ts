@@ -20,7 +20,7 @@ export function findNextEnd(rows: readonly Muted[], now = Date.now()): number | 
 }
 
 export const muteSpans = ['hour', 'tomorrow', 'forGood'] as const
-export type MuteSpan = (typeof muteSpans)[number]
+type MuteSpan = (typeof muteSpans)[number]
 
 /** Returns when a chat is muted no more; null: never. */
 export function getMuteEnd(span: MuteSpan, now = new Date()): string | null {
