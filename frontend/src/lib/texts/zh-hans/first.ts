@@ -139,7 +139,7 @@ const first: Record<keyof typeof en, string> = {
   'keys.toast': '前往屏幕上的提示',
   'keys.chat': '上一个、下一个聊天室',
   'keys.unread': '上一个、下一个未读聊天室',
-  'keys.mute': '将焦点所在行的聊天设为免打扰或取消',
+  'keys.mute': '将焦点所在行的聊天室设为免打扰或取消',
   'keys.message': '上一条、下一条消息',
   'keys.edge': '最早加载、最新的消息',
   'keys.inside': '在消息中：可用的操作、链接',
