@@ -123,7 +123,7 @@ function OwnSettings({ chatId, workspaceId }: { chatId: string; workspaceId: str
   const row = useChats(workspaceId).data?.find(row => row.chat.id === chatId)
   if (!row) return null
   return (
-    <div className="row">
+    <div className="row wrap">
       {isMuted(row) ? (
         <Button onClick={() => void unmuteChat(chatId).catch(showError)}>{t('mute.end')}</Button>
       ) : (
