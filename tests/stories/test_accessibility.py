@@ -112,6 +112,7 @@ def sign_up(screens: Screens) -> None:
     screens.check("a first agent")
     screens.press("Create and start chatting")
     expect(page.get_by_role("log").get_by_text("Hello, I am Scribe.")).to_be_visible()
+    expect(page.get_by_role("group", name="Example questions")).to_be_visible()
 
 
 def edit_draft(screens: Screens) -> None:
