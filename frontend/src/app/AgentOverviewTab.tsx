@@ -1,6 +1,5 @@
 import { Link, useNavigate, useRouter } from '@tanstack/react-router'
 import { Bot, Hash, History, UserRound } from 'lucide-react'
-import { Suspense } from 'react'
 import { type AgentRow, type ListedChatRow, useAgents, useChats, useChatsBetweenAgents, useLockedDrafts } from '@/api'
 import { AgentOverview, EditedDrafts, TeamTree } from '@/features/agents'
 import { PublicationSection } from '@/features/directory'
@@ -8,6 +7,7 @@ import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import buttonStyles from '@/ui/Button.module.css'
 import blocks from '@/ui/blocks.module.css'
+import { LazyPart } from '@/ui/LazyPart'
 import { useActorLookup } from './actorLookup'
 import { useShell } from './ShellContext'
 import { useOpenWorkshop } from './useOpenWorkshop'
@@ -37,7 +37,7 @@ export function AgentOverviewTab({ agent }: { agent: AgentRow }) {
         />
       }
       team={
-        <Suspense fallback={null}>
+        <LazyPart>
           <TeamTree
             agent={agent}
             agents={agents}
@@ -48,13 +48,13 @@ export function AgentOverviewTab({ agent }: { agent: AgentRow }) {
               </Link>
             )}
           />
-        </Suspense>
+        </LazyPart>
       }
       publication={
         agent.verbs.includes('publish_agent') ? (
-          <Suspense fallback={null}>
+          <LazyPart>
             <PublicationSection agent={agent} workspace={workspace} onGo={path => history.push(path)} />
-          </Suspense>
+          </LazyPart>
         ) : null
       }
       chats={<AgentChats agentId={id} />}

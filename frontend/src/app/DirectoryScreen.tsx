@@ -1,9 +1,8 @@
 import { useNavigate, useParams, useRouter, useSearch } from '@tanstack/react-router'
-import { Suspense } from 'react'
 import { usePublicAgent } from '@/api'
 import { DirectoryPage, PublicAgentPage, parseDirectorySearch } from '@/features/directory'
 import { useTexts } from '@/lib/language'
-import layout from '@/ui/layout.module.css'
+import { LazyPage } from './LazyPage'
 import { useShell } from './ShellContext'
 import { useTitle } from './unreadTitle'
 
@@ -17,7 +16,7 @@ export function DirectoryScreen() {
   const { history } = useRouter()
   useTitle(t('directory'))
   return (
-    <Suspense fallback={<main className={layout.stage} />}>
+    <LazyPage>
       <DirectoryPage
         workspace={workspace}
         search={search}
@@ -31,7 +30,7 @@ export function DirectoryScreen() {
         }
         onGo={path => history.push(path)}
       />
-    </Suspense>
+    </LazyPage>
   )
 }
 
@@ -44,7 +43,7 @@ export function PublicAgentScreen() {
   const agent = usePublicAgent(handle)
   useTitle(agent.data?.actor.name ?? t('directory'))
   return (
-    <Suspense fallback={<main className={layout.stage} />}>
+    <LazyPage>
       <PublicAgentPage
         key={handle}
         workspace={workspace}
@@ -52,6 +51,6 @@ export function PublicAgentScreen() {
         handle={handle}
         onGo={path => history.push(path)}
       />
-    </Suspense>
+    </LazyPage>
   )
 }

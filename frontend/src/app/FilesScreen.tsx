@@ -1,8 +1,7 @@
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { Suspense } from 'react'
 import { FilesPage } from '@/features/files'
 import { useTexts } from '@/lib/language'
-import layout from '@/ui/layout.module.css'
+import { LazyPage } from './LazyPage'
 import { useShell } from './ShellContext'
 import { useTitle } from './unreadTitle'
 
@@ -16,7 +15,7 @@ export function FilesScreen() {
   useTitle(t('files'))
   const titles = new Map(chats?.map(({ chat }) => [chat.id, chat.title]))
   return (
-    <Suspense fallback={<main className={layout.stage} />}>
+    <LazyPage>
       <FilesPage
         workspace={workspace}
         me={me.actor.id}
@@ -32,6 +31,6 @@ export function FilesScreen() {
           )
         }
       />
-    </Suspense>
+    </LazyPage>
   )
 }

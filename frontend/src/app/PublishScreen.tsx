@@ -1,10 +1,9 @@
 import { useNavigate, useParams, useRouter } from '@tanstack/react-router'
-import { Suspense } from 'react'
 import { useAgent } from '@/api'
 import { PublishPage } from '@/features/directory'
 import { useTexts } from '@/lib/language'
-import layout from '@/ui/layout.module.css'
 import { NotFound } from './ErrorPages'
+import { LazyPage } from './LazyPage'
 import { LoadingAgent } from './LoadingAgent'
 import { useShell } from './ShellContext'
 import { useTitle } from './unreadTitle'
@@ -23,7 +22,7 @@ export function PublishScreen() {
   if (!agent.data) return <LoadingAgent query={agent} />
   if (!agent.data.verbs.includes('publish_agent')) return <NotFound />
   return (
-    <Suspense fallback={<main className={layout.stage} />}>
+    <LazyPage>
       <PublishPage
         key={params.agent}
         agent={agent.data}
@@ -32,6 +31,6 @@ export function PublishScreen() {
         onBack={() => void navigate({ to: '/w/$workspace/agents/$agent', params })}
         onGo={path => history.push(path)}
       />
-    </Suspense>
+    </LazyPage>
   )
 }

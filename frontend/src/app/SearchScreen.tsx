@@ -1,10 +1,10 @@
 import { useNavigate, useParams, useRouter, useSearch } from '@tanstack/react-router'
-import { Suspense, useMemo } from 'react'
+import { useMemo } from 'react'
 import { type FoundMessage, useAgents, useMembers } from '@/api'
 import { changeSearch, SearchPage } from '@/features/search'
 import { useTexts } from '@/lib/language'
 import { foundMessagePath } from '@/lib/paths'
-import layout from '@/ui/layout.module.css'
+import { LazyPage } from './LazyPage'
 import { useShell } from './ShellContext'
 import { useTitle } from './unreadTitle'
 
@@ -21,7 +21,7 @@ export function SearchScreen() {
   const actors = useMemo(() => [...(people ?? []), ...(agents ?? [])].map(row => row.actor), [people, agents])
   useTitle(t('search.title'))
   return (
-    <Suspense fallback={<main className={layout.stage} />}>
+    <LazyPage>
       <SearchPage
         workspace={workspace}
         me={me.actor.id}
@@ -42,6 +42,6 @@ export function SearchScreen() {
         }
         onGo={path => history.push(path)}
       />
-    </Suspense>
+    </LazyPage>
   )
 }

@@ -1,5 +1,5 @@
 import { Navigate, useLocation, useNavigate, useRouter, useSearch } from '@tanstack/react-router'
-import { type ReactNode, Suspense, useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { useChats, useModel } from '@/api'
 import { Profile, Security, Tokens } from '@/features/accounts'
 import { BackButton, Links } from '@/features/chats'
@@ -11,6 +11,7 @@ import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import blocks from '@/ui/blocks.module.css'
 import fieldStyles from '@/ui/Field.module.css'
+import { LazyPart } from '@/ui/LazyPart'
 import { Loading } from '@/ui/Loading'
 import layout from '@/ui/layout.module.css'
 import { RowForm } from '@/ui/RowForm'
@@ -87,9 +88,9 @@ function ContextSection() {
   return (
     <>
       <ContextSettings workspace={workspace} />
-      <Suspense fallback={null}>
+      <LazyPart>
         <EmbeddingSettings workspace={workspace} />
-      </Suspense>
+      </LazyPart>
     </>
   )
 }
@@ -125,9 +126,9 @@ function MembersSection() {
             </select>
           </h2>
           <div className={blocks.b}>
-            <Suspense fallback={null}>
+            <LazyPart>
               <Links key={chatId} chatId={chatId} canInviteEditors={workspace.verbs.includes('change_role')} />
-            </Suspense>
+            </LazyPart>
           </div>
         </section>
       ) : null}
@@ -178,9 +179,9 @@ function ModelSection() {
 function BudgetsSection() {
   const { workspace } = useShell()
   return (
-    <Suspense fallback={null}>
+    <LazyPart>
       <BudgetSettings workspace={workspace} />
-    </Suspense>
+    </LazyPart>
   )
 }
 
@@ -189,9 +190,9 @@ function ToolsSection() {
   const { sign_in_failure } = useSearch({ from: '/w/$workspace/settings' })
   const serverId = useLocation({ select: location => location.hash })
   return (
-    <Suspense fallback={null}>
+    <LazyPart>
       <ToolServers workspace={workspace} serverId={serverId} signInFailure={sign_in_failure} />
-    </Suspense>
+    </LazyPart>
   )
 }
 

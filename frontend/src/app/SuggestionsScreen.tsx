@@ -1,9 +1,9 @@
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { Suspense, useCallback } from 'react'
+import { useCallback } from 'react'
 import { changeSearch, type SuggestionSearch, SuggestionsPage } from '@/features/suggestions'
 import { useTexts } from '@/lib/language'
-import layout from '@/ui/layout.module.css'
 import { useActorLookup } from './actorLookup'
+import { LazyPage } from './LazyPage'
 import { useShell } from './ShellContext'
 import { useTitle } from './unreadTitle'
 
@@ -30,7 +30,7 @@ export function SuggestionsScreen() {
       search: workshopAgentId ? { workshop: workshopAgentId } : {},
     })
   return (
-    <Suspense fallback={<main className={layout.stage} />}>
+    <LazyPage>
       <SuggestionsPage
         workspace={workspace}
         me={me.actor}
@@ -40,6 +40,6 @@ export function SuggestionsScreen() {
         onOpenDraft={goToChat}
         onChat={goToChat}
       />
-    </Suspense>
+    </LazyPage>
   )
 }

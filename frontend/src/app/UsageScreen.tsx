@@ -1,9 +1,8 @@
 import { Link } from '@tanstack/react-router'
-import { Suspense } from 'react'
 import { UsagePage } from '@/features/usage'
 import { useTexts } from '@/lib/language'
 import buttonStyles from '@/ui/Button.module.css'
-import layout from '@/ui/layout.module.css'
+import { LazyPage } from './LazyPage'
 import { useShell } from './ShellContext'
 import { useTitle } from './unreadTitle'
 
@@ -13,7 +12,7 @@ export function UsageScreen() {
   const { workspace } = useShell()
   useTitle(t('usage.title'))
   return (
-    <Suspense fallback={<main className={layout.stage} />}>
+    <LazyPage>
       <UsagePage
         workspace={workspace}
         budgetsLink={label => (
@@ -27,6 +26,6 @@ export function UsageScreen() {
           </Link>
         )}
       />
-    </Suspense>
+    </LazyPage>
   )
 }

@@ -1,11 +1,10 @@
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { Suspense } from 'react'
 import { useAgent, useAgents } from '@/api'
 import { type Pair, VersionsPage, type VersionsSearch } from '@/features/agents'
 import { useTexts } from '@/lib/language'
-import layout from '@/ui/layout.module.css'
 import { useActorLookup } from './actorLookup'
 import { NotFound } from './ErrorPages'
+import { LazyPage } from './LazyPage'
 import { LoadingAgent } from './LoadingAgent'
 import { useShell } from './ShellContext'
 import { useTitle } from './unreadTitle'
@@ -37,7 +36,7 @@ export function VersionsScreen() {
         })
       : navigate({ to: '/w/$workspace/agents/$agent', params }))
   return (
-    <Suspense fallback={<main className={layout.stage} />}>
+    <LazyPage>
       <VersionsPage
         key={params.agent}
         agent={agent.data}
@@ -61,6 +60,6 @@ export function VersionsScreen() {
           </Link>
         )}
       />
-    </Suspense>
+    </LazyPage>
   )
 }
