@@ -64,7 +64,8 @@ export function stopRealtime(): void {
   leftTopics = []
 }
 
-export const reconnectNow = () => socket.reconnectNow()
+const reconnectNow = () => socket.reconnectNow()
+export const replaceConnection = () => socket.replaceConnection()
 
 /** Call the listener with every frame. Returns the unsubscribe function. */
 export function onFrame(listener: (frame: ServerFrame) => void): () => void {

@@ -13,7 +13,7 @@ export {
   onFrame,
   onSignedOut,
   prependOlderMessages,
-  reconnectNow,
+  replaceConnection,
   resubscribe,
   sendRead,
   sendTyping,

@@ -50,10 +50,26 @@ describe('a dead connection', () => {
     }
     expect(states).toEqual(['connecting', 'open'])
     await vi.advanceTimersByTimeAsync(25_000)
-    expect(states).toEqual(['connecting', 'open', 'waiting'])
+    expect(states).toEqual(['connecting', 'open', 'silent', 'waiting'])
     expect(FakeSocket.instances[0]?.isClosed).toBe(true)
     await vi.advanceTimersByTimeAsync(1_000)
     expect(FakeSocket.instances).toHaveLength(2)
+  })
+
+  it('is reported while it is silent, and replaced when the person wants it', async () => {
+    const socket = openSocket()
+    const [first] = FakeSocket.instances
+    first?.onmessage?.({ data: '{"type":"heartbeat","versions":{}}' })
+    await vi.advanceTimersByTimeAsync(14_000)
+    first?.onmessage?.({ data: '{"type":"heartbeat","versions":{}}' })
+    expect(states).toEqual(['connecting', 'open', 'silent', 'open'])
+    await vi.advanceTimersByTimeAsync(14_000)
+    socket.replaceConnection()
+    expect(first?.isClosed).toBe(true)
+    expect(states.slice(4)).toEqual(['silent', 'waiting', 'connecting'])
+    // Also while the server accepts the connection and does not answer.
+    socket.replaceConnection()
+    expect(FakeSocket.instances.map(({ isClosed }) => isClosed)).toEqual([true, true, false])
   })
 
   it('is closed at once when the browser is offline', () => {

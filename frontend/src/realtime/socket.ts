@@ -2,11 +2,12 @@
 import type { ClientFrame, ServerFrame } from '@/api/types'
 import { backoff } from './backoff'
 
-/** `waiting`: closed, with an automatic reconnect at `retryAt` (ms). */
+/** `silent`: open, but a heartbeat is missing. `waiting`: closed, with an automatic reconnect at `retryAt` (ms). */
 export type Connection =
   | { state: 'off' }
   | { state: 'connecting' }
   | { state: 'open' }
+  | { state: 'silent' }
   | { state: 'waiting'; retryAt: number }
 
 interface SocketEvents {
@@ -18,7 +19,9 @@ interface SocketEvents {
   since(topic: string): number | null
 }
 
-/** The server sends a heartbeat every 10 s: when two are missing, the connection is dead. */
+/** The server sends a heartbeat every 10 s. When one is this late, the person is told, who can reconnect at once. */
+const SILENCE_MS = 13_000
+/** When two heartbeats are missing, the connection is dead. */
 const HEARTBEAT_TIMEOUT_MS = 25_000
 
 /** The close code of the server after the session ended. */
@@ -31,6 +34,8 @@ export class RealtimeSocket {
   private isStarted = false
   private retryTimer: ReturnType<typeof setTimeout> | undefined
   private heartbeatTimer: ReturnType<typeof setTimeout> | undefined
+  private silenceTimer: ReturnType<typeof setTimeout> | undefined
+  private isSilent = false
 
   constructor(
     private readonly url: () => string,
@@ -54,6 +59,16 @@ export class RealtimeSocket {
   reconnectNow(): void {
     if (!this.isStarted || this.socket) return
     clearTimeout(this.retryTimer)
+    this.connect()
+  }
+
+  /** Connects anew now, also while a connection is open that is silent, or an attempt is pending. */
+  replaceConnection(): void {
+    if (!this.isStarted) return
+    clearTimeout(this.retryTimer)
+    this.closeSocket()
+    // Listeners learn that frames may be missing.
+    this.events.onConnection({ state: 'waiting', retryAt: Date.now() })
     this.connect()
   }
 
@@ -109,12 +124,19 @@ export class RealtimeSocket {
   private handleMessage(data: string): void {
     // Not in `handleOpen`: a server that closes each connection at once is requested with growing delays.
     this.attempt = 0
+    if (this.isSilent) this.events.onConnection({ state: 'open' })
     this.resetHeartbeatTimer()
+    this.silenceTimer = setTimeout(() => this.reportSilence(), SILENCE_MS)
     this.events.onFrame(JSON.parse(data) as ServerFrame)
   }
 
+  private reportSilence(): void {
+    this.isSilent = true
+    this.events.onConnection({ state: 'silent' })
+  }
+
   private resetHeartbeatTimer(): void {
-    clearTimeout(this.heartbeatTimer)
+    this.clearTimers()
     this.heartbeatTimer = setTimeout(() => this.reconnectLater(), HEARTBEAT_TIMEOUT_MS)
   }
 
@@ -126,8 +148,14 @@ export class RealtimeSocket {
     this.scheduleReconnect()
   }
 
-  private closeSocket(): void {
+  private clearTimers(): void {
     clearTimeout(this.heartbeatTimer)
+    clearTimeout(this.silenceTimer)
+    this.isSilent = false
+  }
+
+  private closeSocket(): void {
+    this.clearTimers()
     const socket = this.socket
     this.socket = null
     if (!socket) return

@@ -1,13 +1,13 @@
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
-import { reconnectNow, useConnection } from '@/realtime'
+import { replaceConnection, useConnection } from '@/realtime'
 import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
 import { useDelayedFlag } from '@/ui/Skeleton'
 import { Spinner } from '@/ui/Spinner'
 import composerStyles from './Composer.module.css'
 
-/** Shown when the connection is lost for over a second, and at once when the browser is offline. */
+/** Shown when the connection is lost or silent for over a second, and at once when the browser is offline. */
 export function ConnectionBanner({ floats = false }: { floats?: boolean }) {
   const { t } = useTexts()
   const connection = useConnection()
@@ -20,11 +20,9 @@ export function ConnectionBanner({ floats = false }: { floats?: boolean }) {
       <div className={blocks.banner} role="status">
         <Spinner />
         <span className="grow">{t(isOffline ? 'offline' : 'connectingAgain')}</span>
-        {connection.state === 'waiting' ? (
-          <Button size="xs" onClick={reconnectNow}>
-            {t('tryNow')}
-          </Button>
-        ) : null}
+        <Button size="xs" onClick={replaceConnection}>
+          {t('tryNow')}
+        </Button>
       </div>
     </div>
   )
