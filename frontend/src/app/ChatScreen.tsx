@@ -171,11 +171,11 @@ export function ChatScreen() {
       ) : null}
       {agent && production.data ? (
         <Suspense fallback={<WorkshopPlaceholder />}>
-          <Resizer onWidth={setWidth} />
           <Boundary resetKeys={[chatId, agent.actor.id]}>
             <WorkshopPanel
               key={`${chatId} ${agent.actor.id}`}
               ref={workshop}
+              resizer={<Resizer onWidth={setWidth} />}
               chatId={chatId}
               workspace={workspace}
               agent={production.data}

@@ -7,15 +7,15 @@ import { Resizer } from './Resizer'
 function Panes({ onWidth }: { onWidth(width: number): void }) {
   const [width, setWidth] = useState(520)
   return (
-    <>
+    <aside style={{ width }}>
       <Resizer
         onWidth={next => {
           onWidth(next)
           setWidth(next)
         }}
       />
-      <aside style={{ width }}>Workshop</aside>
-    </>
+      Workshop
+    </aside>
   )
 }
 

@@ -21,18 +21,18 @@ export function useWorkshopWidth(): [string | undefined, (width: number) => void
   return [width === null ? undefined : `${width}px`, storeWidth]
 }
 
-/** The splitter between chat and workshop: dragged, or moved with the arrow keys. */
+/** The splitter between chat and workshop, in the panel of the workshop: dragged, or moved with the arrow keys. */
 export function Resizer({ onWidth }: { onWidth(width: number): void }) {
   const { t } = useTexts()
   const [width, setWidth] = useState(MIN_WIDTH)
   const observeWidth = useCallback((element: HTMLElement | null) => {
-    const panel = element?.nextElementSibling
+    const panel = element?.parentElement
     if (!panel) return
     const observer = new ResizeObserver(() => setWidth(clampWidth(panel.getBoundingClientRect().width)))
     observer.observe(panel)
     return () => observer.disconnect()
   }, [])
-  const measureWidth = (element: Element) => element.nextElementSibling?.getBoundingClientRect().width ?? MIN_WIDTH
+  const measureWidth = (element: Element) => element.parentElement?.getBoundingClientRect().width ?? MIN_WIDTH
   const onPointerDown = (event: PointerEvent<HTMLElement>) => {
     event.preventDefault()
     event.currentTarget.setPointerCapture(event.pointerId)

@@ -14,7 +14,7 @@ export function EmptyState({ icon: Icon, title, children, actions }: EmptyStateP
   return (
     <div className={styles.empty}>
       <Icon className="i" aria-hidden />
-      <h3>{title}</h3>
+      <h2>{title}</h2>
       {children ? <p>{children}</p> : null}
       {actions ? <div className="row">{actions}</div> : null}
     </div>

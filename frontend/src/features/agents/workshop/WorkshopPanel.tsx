@@ -1,5 +1,5 @@
 import { Tabs } from 'radix-ui'
-import { type KeyboardEvent, type Ref, useEffect, useImperativeHandle, useRef, useState } from 'react'
+import { type KeyboardEvent, type ReactNode, type Ref, useEffect, useImperativeHandle, useRef, useState } from 'react'
 import { type ActorRow, type AgentRow, type SpecContent, useModel, useModelOffers, type WorkspaceRow } from '@/api'
 import { useActions } from '@/lib/actions'
 import { cx } from '@/lib/cx'
@@ -55,6 +55,8 @@ interface WorkshopPanelProps {
   /** Called when the draft has been applied. */
   onApplied(): void
   onSaved(): void
+  /** The splitter at its edge. */
+  resizer: ReactNode
   ref?: Ref<WorkshopHandle>
 }
 
@@ -145,6 +147,7 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
   // `data-kept`: its input survives a reload (`lib/chunkReload.ts`).
   return (
     <aside className={layout.panel} data-pane="workshop" aria-label={t('workshop')} data-kept onKeyDown={handleKeyDown}>
+      {props.resizer}
       <WorkshopHeader
         chatId={chatId}
         workspace={workspace}
