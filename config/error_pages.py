@@ -1,12 +1,14 @@
-"""Error handlers of Django: JSON for paths of the API, plain text for others."""
+"""Error handlers of Django: JSON for paths of the API, the page of the web app or plain text for others."""
 
 import sys
+from http import HTTPStatus
 
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
 from common.errors import AppError, Code, Forbidden, Invalid, NotFound, Unavailable
 from common.request_ids import build_request_data
+from config.views import web_app
 
 
 class Internal(AppError):
@@ -27,7 +29,13 @@ def forbidden(request: HttpRequest, exception: Exception | None = None, reason: 
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """Return the response to a request for an unknown URL."""
+    """Return the response to a request for an unknown URL. A browser that opens one gets the web app, which says so."""
+    is_opened = request.method == "GET" and "text/html" in request.headers.get("Accept", "")
+    if is_opened and not request.path.startswith("/api/"):
+        page = web_app(request)
+        if page.status_code == HTTPStatus.OK:
+            page.status_code = HTTPStatus.NOT_FOUND
+            return page
     return _build_response(request, NotFound("There is nothing at this URL."))
 
 

@@ -15,13 +15,19 @@ from django.views.decorators.http import require_safe
 @never_cache
 @ensure_csrf_cookie
 def web_app(request: HttpRequest) -> HttpResponse:
-    """Return the page of the web app, one file for all of its paths, or 503 if it is not built."""
+    """Return the page of the web app, one file for all of its paths, or 503 if it is not built.
+
+    The page is marked if the request has no session, so that the web app need not ask who is signed in.
+    """
     page = settings.WEB_APP / "index.html"
     try:
-        return HttpResponse(_read(page, page.stat().st_mtime_ns))
+        content = _read(page, page.stat().st_mtime_ns)
     except FileNotFoundError:
         text = "The web app is not built yet: `make run` builds it."
         return HttpResponse(text, status=503, content_type="text/plain")
+    if settings.SESSION_COOKIE_NAME not in request.COOKIES:
+        content = content.replace(b"<html ", b"<html data-anonymous ", 1)
+    return HttpResponse(content)
 
 
 @lru_cache(maxsize=1)

@@ -39,6 +39,8 @@ def test_SEC1_a_person_who_is_no_operator_gets_404_without_a_hint(team, path):
     assert answer.status_code == nowhere.status_code == 404
     assert answer.content == b"There is nothing at this URL."
     assert "unfold" not in str(answer.headers)
+    opened = sign_in_as(team.alice).get(path, headers={"accept": "text/html"})
+    assert (opened.status_code, b"unfold" in opened.content) == (404, False)
 
 
 def test_signed_out_people_are_redirected_to_sign_in(db):

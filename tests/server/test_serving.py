@@ -99,6 +99,22 @@ def test_every_path_of_the_web_app_returns_its_page(client: Client, built: Path,
     assert "'self'" in answer["Content-Security-Policy"]
 
 
+def test_a_page_that_is_requested_without_a_session_is_marked(client: Client, built: Path, settings: Any) -> None:
+    (built / "index.html").write_text('<html lang="en"></html>')
+    assert client.get("/").content == b'<html data-anonymous lang="en"></html>'
+    client.cookies[settings.SESSION_COOKIE_NAME] = "x"
+    assert client.get("/").content == b'<html lang="en"></html>'
+
+
+def test_a_browser_that_opens_an_unknown_address_gets_the_web_app(client: Client, built: Path) -> None:
+    opened: Any = {"headers": {"accept": "text/html,*/*;q=0.8"}}
+    for path in ("/static/assets/gone.js", "/_allauth/x"):
+        answer = client.get(path, **opened)
+        assert (answer.status_code, answer.content) == (404, b"<p>the web app</p>")
+    assert client.get("/api/v1/nothing-here", **opened).json()["error"]["code"] == "not_found"
+    assert client.post("/_allauth/x", **opened).content == b"There is nothing at this URL."
+
+
 @pytest.mark.parametrize("path", ["/static/assets/gone.js", "/ws/x", "/_allauth/x", "/metrics", "/metrics/"])
 def test_a_missing_file_is_a_404(client: Client, built: Path, path: str) -> None:
     assert client.get(path).status_code == 404

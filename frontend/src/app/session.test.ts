@@ -25,7 +25,11 @@ beforeEach(() => {
   vi.stubGlobal('localStorage', memory(new Map()))
   vi.stubGlobal('sessionStorage', memory(new Map()))
   vi.stubGlobal('window', { addEventListener: () => undefined })
-  vi.stubGlobal('document', { cookie: 'csrftoken=x', addEventListener: () => undefined })
+  vi.stubGlobal('document', {
+    cookie: 'csrftoken=x',
+    addEventListener: () => undefined,
+    documentElement: { dataset: {} },
+  })
   vi.stubGlobal('location', {
     pathname: '/w/lab/c/1',
     search: '',
@@ -51,6 +55,16 @@ async function loadPage() {
   const readMe = () => client.fetchQuery({ ...api.meQuery, staleTime: 0 }).catch(() => undefined)
   return { client, api, readMe, pathAfterSignIn }
 }
+
+it('asks nobody who is signed in on a page that the server has marked as anonymous', async () => {
+  vi.stubGlobal('document', { ...document, documentElement: { dataset: { anonymous: '' } } })
+  const { client, api, readMe } = await loadPage()
+  expect(await client.fetchQuery(api.meQuery)).toBeNull()
+  expect(headers).toEqual([])
+  cookie = 'alice'
+  expect(await readMe()).toMatchObject({ actor: { id: 'alice' } })
+  expect(visitedUrls).toEqual([])
+})
 
 describe('FAIR6: a page belongs to one person', () => {
   it('forgets everything and goes to sign-in when the session has ended', async () => {

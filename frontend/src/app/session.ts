@@ -21,6 +21,8 @@ const session: Session = { person: null, previousPerson: null, hasEnded: false }
 
 /** Watches the signed-in person: the first one starts the session, any change after that ends it. */
 export function watchSession(client: QueryClient): void {
+  // The server has marked a page that was requested without a session: `/me` would only answer that nobody is signed in.
+  if ('anonymous' in document.documentElement.dataset) client.setQueryData(keys.me, null)
   const meHash = hashKey(keys.me)
   const refetchMe = () => void client.fetchQuery({ ...meQuery, staleTime: 0 }).catch(() => undefined)
   client.getQueryCache().subscribe(({ type, query }) => {

@@ -59,6 +59,7 @@ export const keys = {
   spec: (id: string, specId: string) => ['agent', id, 'specs', specId] as const,
   version: (id: string, number: number) => ['agent', id, 'versions', number] as const,
   chatDraft: (chatId: string | null, agentId: string) => ['chat', chatId, 'draft', agentId] as const,
+  draft: (draftId: string) => ['draft', draftId] as const,
   draftSnapshots: (draftId: string) => ['draft', draftId, 'snapshots'] as const,
   draftSuggestions: (draftId: string, revision: number) => ['draft', draftId, 'suggestions', revision] as const,
   draftTrial: (draftId: string) => ['draft', draftId, 'trial'] as const,

@@ -136,6 +136,8 @@ export function useDraftActions(
       const revision = await flushOrNotify()
       if (revision === null) return null
       const base = workshop.draft?.base_version ?? agent.spec.number ?? 0
+      // What is read of the draft could arrive after its end, and would not be found.
+      await client.cancelQueries({ queryKey: keys.draft(workshop.draft?.id ?? '') })
       const spec = await drafts.save(chatId, agentId, {
         revision,
         base_version: base,

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { render } from 'vitest-browser-react'
-import type { ActorRow, AgentRow, DraftRow, SpecContent } from '@/api'
+import { type ActorRow, type AgentRow, type DraftRow, type SpecContent, useDraftTrial } from '@/api'
 import { setStorageOwner } from '@/lib/storage'
 import { closeChat, loadChat } from '@/testing/chatSocket'
-import { answerRequests, listChanges, withQueries } from '@/testing/restServer'
+import { answerRequests, listChanges, newQueryClient, withQueries } from '@/testing/restServer'
 import { Toasts } from '@/ui/Toasts'
 import { toasts } from '@/ui/toast'
 import { useDraftActions } from './actions'
@@ -137,3 +137,29 @@ it.each([
     )
   },
 )
+
+function Saving() {
+  const workshop = useWorkshop('c', agent, me)
+  const actions = useDraftActions({ chatId: 'c', agent, workspaceId: 'w', onSuggestion: vi.fn() }, workshop)
+  useDraftTrial(workshop.draft)
+  return (
+    <button type="button" onClick={() => void actions.save('Shorter.', [])}>
+      Save
+    </button>
+  )
+}
+
+it('reads nothing of a draft while it is saved, because it has ended when the answer arrives', async () => {
+  const client = newQueryClient()
+  const reading = () => client.isFetching({ queryKey: ['draft', 'd'] })
+  const whileSaving: number[] = []
+  answerRequests(({ path }) => {
+    if (path.endsWith('/trial')) return new Promise(() => undefined)
+    whileSaving.push(reading())
+    return [200, { number: 2 }]
+  })
+  const screen = await render(withQueries(<Saving />, client))
+  await vi.waitFor(() => expect(reading()).toBe(1))
+  await screen.getByRole('button', { name: 'Save' }).click()
+  await vi.waitFor(() => expect(whileSaving).toEqual([0]))
+})
