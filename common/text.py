@@ -34,6 +34,16 @@ def to_storable_json(value: Any, depth: int = 0) -> Any:
     return {to_storable(key): to_storable_json(item, depth + 1) for key, item in value.items()}
 
 
+_HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff々〇"
+_LATIN = "A-Za-z\u00c0-\u024f0-9@"
+_CJK_BOUNDARY = re.compile(f"(?<=[{_HAN}])(?=[{_LATIN}])|(?<=[{_LATIN}])(?=[{_HAN}])")
+
+
+def add_cjk_spacing(text: str) -> str:
+    """Add a space between Chinese characters and Latin letters or digits, as the web app does in its texts."""
+    return _CJK_BOUNDARY.sub(" ", text)
+
+
 MAX_WRAPPERS = 3
 """How many JSON strings inside each other `unwrap_json_object` reads."""
 

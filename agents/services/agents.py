@@ -21,7 +21,7 @@ from common.clock import now
 from common.errors import Code, Conflict, Invalid
 from common.handles import check_handle, find_free_handle, normalize_handle
 from common.quotas import check_quota
-from common.text import normalize_name
+from common.text import add_cjk_spacing, normalize_name
 from events import audit
 from events.payloads import TextPayload, dump_payload
 from events.publish import publish_workspace_list_changed
@@ -143,7 +143,7 @@ def open_first_chat(actor: Actor, workspace: Workspace, agent: Actor, *, templat
 def post_greeting(chat: Chat, agent: Actor, template: AgentTemplate) -> int:
     """Post the greeting of a new agent in a chat, and return the chat's version. No run is started."""
     text = TextPayload(
-        text=template.greeting.format(name=agent.name),
+        text=add_cjk_spacing(template.greeting.format(name=agent.name)),
         greeting=True,
         questions=list(template.questions) or None,
         improvement=template.improvement,

@@ -162,6 +162,13 @@ def get_template_row(team: Team, key: str) -> dict:
     return next(row for row in rows if row["key"] == key)
 
 
+@pytest.mark.parametrize(("name", "start"), [("Heron", "你好，我是 Heron。"), ("蒼鷺", "你好，我是蒼鷺。")])
+def test_a_greeting_in_chinese_has_a_space_beside_a_latin_name_only(team, name, start):
+    team.alice.language = "zh-hant"
+    new = agents.create_agent(team.alice, team.workspace.id, name=name, template="scribe", open_chat=True)
+    assert Message.objects.get(chat=new.chat, type="TEXT_MESSAGE").text.startswith(start)
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_text_of_a_template_of_a_team_fits_its_column(language):
     for key in TEAM_TEMPLATES:

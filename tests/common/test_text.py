@@ -2,7 +2,7 @@
 
 import pytest
 
-from common.text import MAX_DEPTH, normalize_name, to_storable, to_storable_json
+from common.text import MAX_DEPTH, add_cjk_spacing, normalize_name, to_storable, to_storable_json
 
 
 @pytest.mark.parametrize(
@@ -10,6 +10,19 @@ from common.text import MAX_DEPTH, normalize_name, to_storable, to_storable_json
 )
 def test_characters_that_cannot_be_stored_are_removed(text, kept):
     assert to_storable(text) == kept
+
+
+@pytest.mark.parametrize(
+    ("text", "spaced"),
+    [
+        ("我是Heron。", "我是 Heron。"),
+        ("我是蒼鷺，", "我是蒼鷺，"),
+        ("請@robin看v2的", "請 @robin 看 v2 的"),
+        ("I am 蒼鷺.", "I am 蒼鷺."),
+    ],
+)
+def test_chinese_beside_latin_gets_a_space(text, spaced):
+    assert add_cjk_spacing(text) == spaced
 
 
 def test_all_texts_and_keys_of_json_become_storable():

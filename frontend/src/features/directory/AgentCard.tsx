@@ -16,9 +16,16 @@ interface CardFacts extends Pick<DirectoryRow, 'tool_count' | 'workspace_count' 
   publisher: string
 }
 
+/** Returns the description of an agent in the directory. That of an agent of this release is in the reader's language. */
+export const getDescription = (
+  { actor, is_shipped }: Pick<DirectoryRow, 'actor' | 'is_shipped'>,
+  t: Texts['t'],
+): string => (is_shipped && actor.handle === 'browser' ? t('directory.about.browser') : (actor.description ?? ''))
+
 /** Returns the facts of an agent in the directory. */
 export const toCardFacts = (row: DirectoryRow, t: Texts['t']): CardFacts => ({
   ...row,
+  actor: { ...row.actor, description: getDescription(row, t) },
   badge: row.is_yours ? t('directory.yours') : '',
   publisher: row.publisher_name ?? t('directory.shipped'),
 })

@@ -75,3 +75,10 @@ it('describes a tool of the installation by a text for people, and any other by 
   await expect.element(screen.getByText('Find an order.', { exact: true })).toBeInTheDocument()
   await expect.element(screen.getByText(/Ask the person/)).not.toBeInTheDocument()
 })
+
+it('describes an agent of this release in the language of the reader', async () => {
+  const actor = { ...row.actor, handle: 'browser', description: 'As stored.' }
+  const screen = await show(['see'], { actor, is_shipped: true })
+  await expect.element(screen.getByText('Finds and reads web pages, answers in short')).toBeInTheDocument()
+  await expect.element(screen.getByText('As stored.')).not.toBeInTheDocument()
+})

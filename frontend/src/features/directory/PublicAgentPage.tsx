@@ -24,6 +24,7 @@ import { Loading } from '@/ui/Loading'
 import layout from '@/ui/layout.module.css'
 import { showToast } from '@/ui/toast'
 import { AddToChatDialog } from './AddToChatDialog'
+import { getDescription } from './AgentCard'
 import { AgentFacts, InUseHere } from './AgentFacts'
 import { Crumbs } from './Crumbs'
 import styles from './Directory.module.css'
@@ -73,7 +74,7 @@ function OpenPage({
   }
   const { busy, error, begin } = useNewChat(workspace, onGo)
   const tryAgent = (text = '') => begin(() => tryPublicAgent(actor.id, workspace.id), text)
-  const about = actor.description ?? ''
+  const about = getDescription(agent, t)
   const mayTakeDown = agent.verbs.includes('take_down_agent')
   return (
     <main className={layout.stage} tabIndex={-1}>

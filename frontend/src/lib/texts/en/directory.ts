@@ -31,6 +31,7 @@ const directory = {
   'directory.more': 'More agents',
   'directory.yours': 'yours',
   'directory.shipped': 'comes with Atelier',
+  'directory.about.browser': 'Finds and reads web pages, answers in short, and cites each source with its link.',
   'directory.workspaces': '{{n}} workspaces',
   'directory.replies': '{{n}} replies',
   // the page of a public agent

@@ -31,6 +31,7 @@ const directory = {
   'directory.more': '更多 Agent',
   'directory.yours': '自己的',
   'directory.shipped': '随 Atelier 提供',
+  'directory.about.browser': '读取网页，简短回答，并附上每个出处。',
   'directory.workspaces': '{{n}} 个工作区',
   'directory.replies': '{{n}} 条回复',
   // the page of a public agent

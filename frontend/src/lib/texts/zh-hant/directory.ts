@@ -31,6 +31,7 @@ const directory = {
   'directory.more': '更多 Agent',
   'directory.yours': '自己的',
   'directory.shipped': '隨 Atelier 提供',
+  'directory.about.browser': '讀取網頁，簡短回答，並附上每個出處。',
   'directory.workspaces': '{{n}} 個工作區',
   'directory.replies': '{{n}} 則回覆',
   // the page of a public agent
