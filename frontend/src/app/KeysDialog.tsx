@@ -1,7 +1,7 @@
 import { useState } from 'react'
-import { actionIds, actions } from '@/lib/actions'
+import { actionIds, actions, type KeyHelp } from '@/lib/actions'
 import { areSingleKeysOn, formatKeys, SINGLE_KEYS_KEY } from '@/lib/keys'
-import { type PlainTextKey, useTexts } from '@/lib/language'
+import { useTexts } from '@/lib/language'
 import { writeStored } from '@/lib/storage'
 import blocks from '@/ui/blocks.module.css'
 import { Dialog } from '@/ui/Dialog'
@@ -9,8 +9,8 @@ import { Switch } from '@/ui/Switch'
 import styles from './KeysDialog.module.css'
 
 /** Returns the keys of each row of the dialog, by the text of the row, in the order of `actions`. */
-function groupKeysByRow(): Map<PlainTextKey, string[]> {
-  const rows = new Map<PlainTextKey, string[]>()
+function groupKeysByRow(): Map<KeyHelp, string[]> {
+  const rows = new Map<KeyHelp, string[]>()
   for (const id of actionIds) {
     const { help, keys } = actions[id]
     if (help) rows.set(help, [...(rows.get(help) ?? []), ...keys])
@@ -31,9 +31,13 @@ export function KeysDialog({ onClose }: { onClose(): void }) {
         {[...groupKeysByRow()].map(([help, keys]) => (
           <div key={help}>
             <dt>
-              <kbd className={blocks.key}>{formatKeys(keys)}</kbd>
+              {keys.map(key => (
+                <kbd key={key} className={blocks.key}>
+                  {formatKeys([key])}
+                </kbd>
+              ))}
             </dt>
-            <dd>{t(help)}</dd>
+            <dd>{t(`keys.${help}`)}</dd>
           </div>
         ))}
       </dl>

@@ -8,13 +8,16 @@ import { areSingleKeysOn, formatKeys, isForScreen } from './keys'
 import type { PlainTextKey } from './language'
 import { useLatest } from './latest'
 
+/** The name of a row of the keys dialog, without `keys.`: the dialog alone names the texts, which are loaded with it. */
+export type KeyHelp = PlainTextKey extends infer Key ? (Key extends `keys.${infer Name}` ? Name : never) : never
+
 interface Action {
   /** Its text in the palette; without it, the action is not in the palette. */
   text?: PlainTextKey
   /** A text before `text` that names its subject. */
   about?: PlainTextKey
   /** Its row in the keys dialog, which several actions may share. */
-  help?: PlainTextKey
+  help?: KeyHelp
   /**
    * In the notation of tinykeys. Keys of one control (composer, log, editor) are here for the list of keys alone: the control
    * binds them, and no component runs them by `useActions`.
@@ -27,53 +30,55 @@ interface Action {
 }
 
 const table = {
-  'palette.open': { help: 'keys.palette', keys: ['$mod+k'] },
-  'workshop.toggle': { help: 'keys.workshop', keys: ['$mod+.'] },
-  'pane.next': { help: 'keys.pane', keys: ['F6'] },
-  'pane.previous': { help: 'keys.pane', keys: ['Shift+F6'] },
-  'toast.focus': { help: 'keys.toast', keys: ['F8'] },
-  'chat.previous': { help: 'keys.chat', keys: ['Alt+ArrowUp'] },
-  'chat.next': { help: 'keys.chat', keys: ['Alt+ArrowDown'] },
-  'chat.previousUnread': { help: 'keys.unread', keys: ['Alt+Shift+ArrowUp'] },
-  'chat.nextUnread': { help: 'keys.unread', keys: ['Alt+Shift+ArrowDown'] },
-  'chat.mute': { help: 'keys.mute', keys: ['m'], isOfControl: true },
-  'message.previous': { help: 'keys.message', keys: ['ArrowUp', 'k'] },
-  'message.next': { help: 'keys.message', keys: ['ArrowDown', 'j'] },
-  'message.oldest': { help: 'keys.edge', keys: ['Home'] },
-  'message.newest': { help: 'keys.edge', keys: ['End'] },
-  'message.open': { help: 'keys.inside', keys: ['Enter'] },
-  'message.nextControl': { help: 'keys.inside', keys: ['Tab'] },
-  'message.reply': { help: 'keys.reply', keys: ['r'] },
-  'message.pin': { help: 'keys.pin', keys: ['p'] },
-  'message.copyText': { help: 'keys.copy', keys: ['c'] },
-  'message.copyMarkdown': { help: 'keys.copy', keys: ['Shift+c'] },
-  'message.good': { help: 'keys.thumbs', keys: ['y'] },
-  'message.bad': { help: 'keys.thumbs', keys: ['n'] },
+  'palette.open': { help: 'palette', keys: ['$mod+k'] },
+  'workshop.toggle': { help: 'workshop', keys: ['$mod+.'] },
+  'pane.next': { help: 'pane', keys: ['F6'] },
+  'pane.previous': { help: 'pane', keys: ['Shift+F6'] },
+  'toast.focus': { help: 'toast', keys: ['F8'] },
+  'chat.previous': { help: 'chat', keys: ['Alt+ArrowUp'] },
+  'chat.next': { help: 'chat', keys: ['Alt+ArrowDown'] },
+  'chat.previousUnread': { help: 'unread', keys: ['Alt+Shift+ArrowUp'] },
+  'chat.nextUnread': { help: 'unread', keys: ['Alt+Shift+ArrowDown'] },
+  'chat.mute': { help: 'mute', keys: ['m'], isOfControl: true },
+  'message.previous': { help: 'message', keys: ['ArrowUp', 'k'] },
+  'message.next': { help: 'message', keys: ['ArrowDown', 'j'] },
+  'message.oldest': { help: 'edge', keys: ['Home'] },
+  'message.newest': { help: 'edge', keys: ['End'] },
+  'message.open': { help: 'inside', keys: ['Enter'] },
+  'message.nextControl': { help: 'inside', keys: ['Tab'] },
+  'message.reply': { help: 'reply', keys: ['r'] },
+  'message.pin': { help: 'pin', keys: ['p'] },
+  'message.copyText': { help: 'copy', keys: ['c'] },
+  'message.copyMarkdown': { help: 'copy', keys: ['Shift+c'] },
+  'message.compare': { help: 'compare', keys: ['v'] },
+  'message.good': { help: 'thumbs', keys: ['y'] },
+  'message.bad': { help: 'thumbs', keys: ['n'] },
+  'call.approve': { help: 'approve', keys: ['$mod+Enter'], isOfControl: true },
   'pins.open': { text: 'pins', keys: [] },
-  'task.fold': { help: 'keys.task', keys: ['ArrowLeft'], isOfControl: true },
-  'task.unfold': { help: 'keys.task', keys: ['ArrowRight'], isOfControl: true },
-  'task.runAgain': { help: 'keys.task', keys: ['r'], isOfControl: true },
-  'task.stop': { help: 'keys.task', keys: ['s'], isOfControl: true },
-  'task.foldAll': { help: 'keys.tasks', keys: ['Shift+ArrowLeft'], isOfControl: true },
-  'task.unfoldAll': { help: 'keys.tasks', keys: ['Shift+ArrowRight'], isOfControl: true },
+  'task.fold': { help: 'task', keys: ['ArrowLeft'], isOfControl: true },
+  'task.unfold': { help: 'task', keys: ['ArrowRight'], isOfControl: true },
+  'task.runAgain': { help: 'task', keys: ['r'], isOfControl: true },
+  'task.stop': { help: 'task', keys: ['s'], isOfControl: true },
+  'task.foldAll': { help: 'tasks', keys: ['Shift+ArrowLeft'], isOfControl: true },
+  'task.unfoldAll': { help: 'tasks', keys: ['Shift+ArrowRight'], isOfControl: true },
   'plan.open': { text: 'plan.title', keys: [] },
-  'chats.open': { help: 'keys.goto', keys: ['g c'] },
-  'suggestions.open': { text: 'suggestions', help: 'keys.goto', keys: ['g s'] },
-  'directory.open': { text: 'directory', help: 'keys.goto', keys: ['g d'] },
-  'search.open': { text: 'keys.search', help: 'keys.goto', keys: ['g f'] },
-  'search.inChat': { text: 'keys.searchChat', help: 'keys.searchChat', keys: ['/'] },
-  'versions.open': { text: 'keys.versions', help: 'keys.versions', keys: ['g h'] },
-  'suggestion.previous': { help: 'keys.suggestions', keys: ['ArrowUp', 'k'], when: isForScreen },
-  'suggestion.next': { help: 'keys.suggestions', keys: ['ArrowDown', 'j'], when: isForScreen },
-  'suggestion.select': { help: 'keys.suggestions', keys: ['x'] },
-  'suggestion.open': { help: 'keys.suggestions', keys: ['Enter'] },
-  'message.send': { help: 'keys.send', keys: ['Enter'] },
-  'message.newLine': { help: 'keys.send', keys: ['Shift+Enter'] },
-  'message.sendQuietly': { help: 'keys.sendQuietly', keys: ['$mod+Shift+Enter'] },
-  'runs.stop': { text: 'stopAll', help: 'keys.stop', keys: ['$mod+Shift+Period'] },
-  'draft.apply': { help: 'keys.apply', keys: ['$mod+Enter'] },
-  'version.save': { help: 'keys.save', keys: ['$mod+s'], when: event => !event.defaultPrevented },
-  'composer.focus': { help: 'keys.escape', keys: ['Escape'], when: isForScreen },
+  'chats.open': { help: 'goto', keys: ['g c'] },
+  'suggestions.open': { text: 'suggestions', help: 'goto', keys: ['g s'] },
+  'directory.open': { text: 'directory', help: 'goto', keys: ['g d'] },
+  'search.open': { text: 'keys.search', help: 'goto', keys: ['g f'] },
+  'search.inChat': { text: 'keys.searchChat', help: 'searchChat', keys: ['/'] },
+  'versions.open': { text: 'keys.versions', help: 'versions', keys: ['g h'] },
+  'suggestion.previous': { help: 'suggestions', keys: ['ArrowUp', 'k'], when: isForScreen },
+  'suggestion.next': { help: 'suggestions', keys: ['ArrowDown', 'j'], when: isForScreen },
+  'suggestion.select': { help: 'suggestions', keys: ['x'] },
+  'suggestion.open': { help: 'suggestions', keys: ['Enter'] },
+  'message.send': { help: 'send', keys: ['Enter'] },
+  'message.newLine': { help: 'send', keys: ['Shift+Enter'] },
+  'message.sendQuietly': { help: 'sendQuietly', keys: ['$mod+Shift+Enter'] },
+  'runs.stop': { text: 'stopAll', help: 'stop', keys: ['$mod+Shift+Period'] },
+  'draft.apply': { help: 'apply', keys: ['$mod+Enter'] },
+  'version.save': { help: 'save', keys: ['$mod+s'], when: event => !event.defaultPrevented },
+  'composer.focus': { help: 'escape', keys: ['Escape'], when: isForScreen },
   'settings.leave': { keys: ['Escape'], when: isForScreen },
   'settings.find': { keys: ['/'] },
   'chat.create': { text: 'newChat', keys: [] },
@@ -81,7 +86,7 @@ const table = {
   'theme.light': { text: 'theme.light', about: 'theme', keys: [] },
   'theme.dark': { text: 'theme.dark', about: 'theme', keys: [] },
   'theme.system': { text: 'theme.system', about: 'theme', keys: [] },
-  'keys.open': { text: 'keys', help: 'keys.list', keys: ['[Shift]+?'] },
+  'keys.open': { text: 'keys', help: 'list', keys: ['[Shift]+?'] },
 } satisfies Record<string, Action>
 
 export type ActionId = keyof typeof table

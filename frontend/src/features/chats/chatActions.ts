@@ -2,6 +2,7 @@
 import { stopBoard, stopRun, type ThumbValue } from '@/api'
 import { useActions } from '@/lib/actions'
 import { chatState, isActive, isEnded, upsertRows } from '@/realtime'
+import { findRowToCompare } from './comparison'
 import type { ChatContextValue } from './components/ChatContext'
 import { type CopyFormat, findMarkdown } from './copying'
 import { findRowToPin } from './pins'
@@ -37,6 +38,14 @@ function copyFocused({ chatId, copy }: ChatContextValue, format: CopyFormat): bo
   if (!id || !findMarkdown(chatState(chatId), id)) return false
   copy(id, format)
   return true
+}
+
+function compareFocused({ chatId, me, compare, findActor }: ChatContextValue): boolean {
+  const id = findFocusedId()
+  const isPerson = (actorId: string | null) => findActor(actorId)?.kind === 'human'
+  const row = id ? findRowToCompare(chatState(chatId), id, me, isPerson) : undefined
+  if (row) compare?.(row)
+  return row !== undefined
 }
 
 function toggleThumbOfFocused({ chatId, toggleThumb, findActor }: ChatContextValue, value: ThumbValue): boolean {
@@ -79,6 +88,7 @@ export function useChatActions({ context, focusComposer }: ChatActions): void {
     'message.pin': context.togglePin && (() => togglePinOfFocused(context)),
     'message.copyText': () => copyFocused(context, 'text'),
     'message.copyMarkdown': () => copyFocused(context, 'markdown'),
+    'message.compare': context.compare && (() => compareFocused(context)),
     'message.good': context.toggleThumb && (() => toggleThumbOfFocused(context, 'up')),
     'message.bad': context.toggleThumb && (() => toggleThumbOfFocused(context, 'down')),
     'runs.stop': getStopAll(context),

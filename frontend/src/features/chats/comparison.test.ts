@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { MessageRow, RunRow } from '@/api'
+import type { ChatState } from '@/realtime'
 import { type MessageChange, messageRow } from '@/testing/rows'
-import { getSideTimes, groupAnswers, groupVoters } from './comparison'
+import { findRowToCompare, getSideTimes, groupAnswers, groupVoters } from './comparison'
 import { buildItems } from './timeline'
 
 const row = (seq: number, more: MessageChange = {}) =>
@@ -97,4 +98,21 @@ describe('the time of a side', () => {
       until: null,
     })
   })
+})
+
+it('can be started at texts of people, and at the answers of an agent that has a draft', () => {
+  const rows = [
+    row(1, { author_id: 'bob' }),
+    row(2, { run_id: 'r', type: 'THINKING' }),
+    row(3, { run_id: 'r' }),
+    row(4, { run_id: 's', author_id: 'scribe' }),
+    row(5, { author_id: 'robin', payload: { greeting: true } }),
+  ]
+  const draft = { kind: 'draft', agent_id: 'robin', status: 'active', applied: {}, ended_at: null }
+  const chat = {
+    log: rows,
+    rows: { message: new Map(rows.map(each => [each.id, each])), draft: new Map([['d', draft]]) },
+  } as unknown as ChatState
+  const find = (id: string) => findRowToCompare(chat, id, 'alice', author => author === 'bob')?.id
+  expect(['m1', 'm2', 'm4', 'm5', 'other'].map(find)).toEqual(['m1', 'm3', undefined, undefined, undefined])
 })

@@ -1,5 +1,6 @@
 /** The data of a comparison: the rows and times of each side, and the votes. Pure functions. */
-import type { ComparisonPayload, ComparisonRow, MessageRow, RunRow, Stamp } from '@/api'
+import type { ComparisonPayload, ComparisonRow, MessageRow, RunRow, Stamp, TextMessageRow } from '@/api'
+import { type ChatState, isEnded } from '@/realtime'
 
 export type SideName = 'production' | 'draft'
 export type Choice = ComparisonPayload['votes'][number]['choice']
@@ -61,4 +62,25 @@ export function getSideTimes({ isWorking, isRetried, run, rows, at }: SideState)
   const startedAt = isRetried ? null : at
   if (isWorking) return { from: run?.started_at ?? startedAt, until: null }
   return { from: startedAt, until: rows.at(-1)?.created_at ?? run?.ended_at ?? at }
+}
+
+/** Returns whether this person can try a draft of the agent: an applied one, or one that they are editing. */
+export const hasDraft = (chat: ChatState, agentId: string | null, me: string): boolean =>
+  [...chat.rows.draft.values()].some(
+    draft => draft.agent_id === agentId && !isEnded(draft) && (draft.applied !== null || draft.lock_holder_id === me),
+  )
+
+/** Returns the text to compare at the message shown with this id: of a person, or the last one of an agent that has a draft. */
+export function findRowToCompare(
+  chat: ChatState,
+  id: string,
+  me: string,
+  isPerson: (id: string | null) => boolean,
+): TextMessageRow | undefined {
+  const row = chat.rows.message.get(id)
+  if (!row) return undefined
+  const rows = row.run_id ? chat.log.filter(other => other.run_id === row.run_id && !other.metadata) : [row]
+  const text = rows.findLast(other => other.type === 'TEXT_MESSAGE')
+  const isComparable = text?.run_id ? hasDraft(chat, text.author_id, me) : isPerson(text?.author_id ?? null)
+  return isComparable ? text : undefined
 }

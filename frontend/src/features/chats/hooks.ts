@@ -32,6 +32,7 @@ import {
   useChatSelector,
 } from '@/realtime'
 import type { FindName } from '@/ui/prose/mentions'
+import { hasDraft } from './comparison'
 import { isRunEnd, isTriedAgain, PLAN_TOOL } from './reply'
 import { type BoardsByCall, isOfSubAgent, isTaskId } from './subAgents'
 
@@ -316,14 +317,7 @@ export const useDrafts = (chatId: string): readonly DraftRow[] => useChatSelecto
 export const useHasDraft = (chatId: string, agentId: string | null, me: string): boolean =>
   useChatSelector(
     chatId,
-    useCallback(
-      (chat: ChatState) =>
-        [...chat.rows.draft.values()].some(
-          draft =>
-            draft.agent_id === agentId && !isEnded(draft) && (draft.applied !== null || draft.lock_holder_id === me),
-        ),
-      [agentId, me],
-    ),
+    useCallback((chat: ChatState) => hasDraft(chat, agentId, me), [agentId, me]),
   )
 
 /** Returns the id of the agent that answered last, if any. */

@@ -18,6 +18,8 @@ export type RunStatus =
   | { status: 'idle' }
   /** It was requested, and its row has not arrived yet. */
   | { status: 'expected' }
+  /** It ended without an answer, and a later run has answered, or has ended as well. */
+  | { status: 'tried_again' }
   | ({ status: 'queued' | 'working' | 'streaming' | 'awaiting_approval' | 'awaiting_child' } & ActiveRun)
   | ({ status: 'failed' | 'stopped' } & FailedOrStoppedRun)
 
@@ -36,15 +38,19 @@ interface RunStatusInput {
   runEnd: RunEnd | null
   /** Whether it was just requested. */
   isExpected?: boolean
+  /** Whether a later run has tried the same again. */
+  isTriedAgain?: boolean
 }
 
-export function getRunStatus({ chatId, runId, run, streaming, runEnd, isExpected = false }: RunStatusInput): RunStatus {
+export function getRunStatus(input: RunStatusInput): RunStatus {
+  const { chatId, runId, run, streaming, runEnd, isExpected = false, isTriedAgain = false } = input
   if (run && isActive(run)) {
     const stop = async () => upsertRows(chatId, [await stopRun(runId)])
     return { status: streaming.length > 0 ? 'streaming' : toActiveStatus(run), run, stop }
   }
   if (isExpected && !run) return { status: 'expected' }
   if (!runEnd) return { status: 'idle' }
+  if (isTriedAgain) return { status: 'tried_again' }
   return { status: runEnd.kind, runEnd, retry: async () => upsertRows(chatId, [await retryRun(runId)]) }
 }
 

@@ -9,6 +9,7 @@ import directory from './en/directory'
 import files from './en/files'
 import history from './en/history'
 import inspector from './en/inspector'
+import keys from './en/keys'
 import mcp from './en/mcp'
 import memory from './en/memory'
 import models from './en/models'
@@ -33,6 +34,7 @@ export default {
   ...files,
   ...history,
   ...inspector,
+  ...keys,
   ...mcp,
   ...memory,
   ...models,

@@ -8,6 +8,7 @@ import directory from './zh-hans/directory'
 import files from './zh-hans/files'
 import history from './zh-hans/history'
 import inspector from './zh-hans/inspector'
+import keys from './zh-hans/keys'
 import mcp from './zh-hans/mcp'
 import memory from './zh-hans/memory'
 import models from './zh-hans/models'
@@ -32,6 +33,7 @@ export default {
   ...files,
   ...history,
   ...inspector,
+  ...keys,
   ...mcp,
   ...memory,
   ...models,

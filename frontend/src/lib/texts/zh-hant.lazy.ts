@@ -8,6 +8,7 @@ import directory from './zh-hant/directory'
 import files from './zh-hant/files'
 import history from './zh-hant/history'
 import inspector from './zh-hant/inspector'
+import keys from './zh-hant/keys'
 import mcp from './zh-hant/mcp'
 import memory from './zh-hant/memory'
 import models from './zh-hant/models'
@@ -32,6 +33,7 @@ export default {
   ...files,
   ...history,
   ...inspector,
+  ...keys,
   ...mcp,
   ...memory,
   ...models,

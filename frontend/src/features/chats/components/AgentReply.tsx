@@ -69,8 +69,10 @@ export const AgentReply = memo(function AgentReply(props: AgentReplyProps) {
   const agent = findActor(agentId)
   const name = agent?.name ?? t('agent')
   const isTriedAgain = useIsTriedAgain(chatId, rows)
-  const runEnd = isTriedAgain ? null : reply.runEnd
-  const status: RunStatus = last ? getRunStatus({ chatId, runId, run, streaming, runEnd }) : { status: 'idle' }
+  const { runEnd } = reply
+  const status: RunStatus = last
+    ? getRunStatus({ chatId, runId, run, streaming, runEnd, isTriedAgain })
+    : { status: 'idle' }
   const active = getActiveStatus(status)
   const failedOrStopped = getFailedOrStoppedStatus(status)
   const quoted = rows.find(row => row.reply_to)?.reply_to ?? answeredId
@@ -95,7 +97,7 @@ export const AgentReply = memo(function AgentReply(props: AgentReplyProps) {
         {quoted ? <Quote id={quoted} count={countAnswered(answer)} /> : null}
         <ReplyBody
           parts={reply.parts}
-          isFailedOrStopped={reply.runEnd !== null}
+          isFailedOrStopped={runEnd !== null}
           subAgents={subAgents}
           boards={boards}
           rows={rows}
@@ -177,7 +179,6 @@ function ReplyFooter(props: ReplyFooterProps) {
           </Suspense>
         )}
         {status.status === 'awaiting_approval' ? <WaitingNote personId={run?.on_behalf_of ?? null} /> : null}
-        {status.status === 'idle' && reply.runEnd ? <span>{t('triedAgain')}</span> : null}
         <RunActions
           status={status}
           stopLabel={subAgents.length > 0 || boards.length > 0 ? t('subAgents.stopAll') : undefined}

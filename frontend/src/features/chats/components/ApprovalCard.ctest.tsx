@@ -73,6 +73,25 @@ it('asks the person whom the run works for, and sends one decision', async () =>
   await vi.waitFor(() => expect(listDecisions()).toEqual([{ decision: 'approved', note: '', answer: '' }]))
 })
 
+it('is reached before its buttons, and approved by a key of its own, also with edits', async () => {
+  const screen = await show(asked())
+  await expect.element(screen.getByText('notes.md')).toBeVisible()
+  await userEvent.keyboard('{Control>}{Enter}{/Control}')
+  await userEvent.tab()
+  await expect.element(screen.getByRole('region', { name: 'Approval: write_file' })).toHaveFocus()
+  await userEvent.keyboard('{Enter}')
+  expect(listDecisions()).toEqual([])
+  await screen.getByRole('button', { name: 'Refuse…' }).click()
+  await userEvent.keyboard('{Control>}{Enter}{/Control}')
+  expect(listDecisions()).toEqual([])
+  await screen.getByRole('button', { name: 'Back' }).click()
+  await screen.getByRole('button', { name: 'Edit' }).click()
+  await screen.getByLabelText('count').fill('3')
+  await userEvent.keyboard('{Control>}{Enter}{/Control}')
+  const edited = { decision: 'approved', arguments: '{"name":"notes.md","count":3}', note: '', answer: '' }
+  await vi.waitFor(() => expect(listDecisions()).toEqual([edited]))
+})
+
 it('has no buttons for a reader who may not decide, and has them for an editor', async () => {
   const screen = await show(asked({ person_id: 'bob', person_name: 'Bob' }))
   await expect.element(screen.getByText('Bob or an editor decides')).toBeVisible()

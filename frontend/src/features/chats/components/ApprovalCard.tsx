@@ -1,7 +1,8 @@
 import { Check, CircleAlert, Pencil, ShieldQuestion } from 'lucide-react'
-import { type RefObject, useEffect, useId, useMemo, useRef, useState } from 'react'
+import { type KeyboardEvent, type RefObject, useEffect, useId, useMemo, useRef, useState } from 'react'
 import { ApiError, type ApprovalAsked, type ApprovalAskedRow, type Decision, decideApproval, useApproval } from '@/api'
 import { ToolName } from '@/features/agents'
+import { formatShortcut } from '@/lib/actions'
 import { cx } from '@/lib/cx'
 import { getErrorText } from '@/lib/errors'
 import { showHiddenCharacters } from '@/lib/hiddenCharacters'
@@ -95,24 +96,38 @@ interface CallCardProps {
 
 type Mode = 'view' | 'edit' | 'refuse'
 
+/** Presses the button that approves, if there is one. The key means something else outside the card. */
+function approveByKey(event: KeyboardEvent<HTMLElement>): void {
+  if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
+  event.preventDefault()
+  event.stopPropagation()
+  event.currentTarget.querySelector<HTMLElement>('[data-approves]')?.click()
+}
+
+/** The key that approves, on a button that does so. */
+const ApproveKey = () => <kbd aria-hidden>{formatShortcut('call.approve')}</kbd>
+
 function CallCard({ row, onDecide, isDeciding, problems }: CallCardProps) {
   const { t } = useTexts()
   const { findActor } = useChat()
-  const { tool, target_id: agentId, target_name: agentName, arguments: args, has_target: hasTarget } = row.payload
+  const { tool, target_id: agentId, target_name: agentName, arguments: args } = row.payload
   const [mode, setMode] = useState<Mode>(() => (onDecide && readEditedArguments(row.id) ? 'edit' : 'view'))
   const section = useFocusOfMode(mode)
   const agent = findActor(agentId)?.name ?? agentName
   const Icon = getToolIcon(tool)
   const isAgent = isAgentTool(tool)
-  const approval = useApproval(hasTarget ? row.id : null)
-  // Nobody approves what they have not seen.
-  const target = approval.data?.target
-  const isBlocked = hasTarget && !target
-  const isHidden = target?.type === 'chat' && target.is_hidden
+  const { approval, isBlocked, isHidden } = useTarget(row)
   const shownMode = isHidden && mode === 'edit' ? 'view' : mode
   const name = isAgent ? t('subAgents.publicAgent') : showHiddenCharacters(tool)
   return (
-    <section ref={section} className={styles.card} aria-label={t('approval.label', { tool: name })}>
+    <section
+      ref={section}
+      className={styles.card}
+      aria-label={t('approval.label', { tool: name })}
+      // Tab reaches the card before its buttons, so that Enter does not approve what was not looked at.
+      tabIndex={onDecide ? 0 : undefined}
+      onKeyDown={approveByKey}
+    >
       <div className={styles.head}>
         <span className={styles.icon}>
           <Icon className="i" aria-hidden />
@@ -152,6 +167,18 @@ function CallCard({ row, onDecide, isDeciding, problems }: CallCardProps) {
       ) : null}
     </section>
   )
+}
+
+/** Returns where the call goes. `isHidden`: into a chat that the reader does not read. */
+function useTarget({ id, payload }: ApprovalAskedRow) {
+  const approval = useApproval(payload.has_target ? id : null)
+  const target = approval.data?.target
+  return {
+    approval,
+    // Nobody approves what they have not seen.
+    isBlocked: payload.has_target === true && !target,
+    isHidden: target?.type === 'chat' && target.is_hidden,
+  }
 }
 
 /** Moves the focus into the form that replaces the buttons, and back to the button that opened it. `RefuseForm` focuses itself. */
@@ -251,12 +278,15 @@ function DecideButtons({
     <>
       <Button
         tone="good"
+        data-approves
+        aria-keyshortcuts="Control+Enter Meta+Enter"
         busy={isDeciding && t('approval.approve')}
         blocked={isBlocked && t('approval.loadingTarget')}
         onClick={() => onDecide({ decision: 'approved' })}
       >
         <Check className="i s" aria-hidden />
         {t('approval.approve')}
+        <ApproveKey />
       </Button>
       {canApproveForRun ? (
         <Button blocked={isDeciding || isBlocked} onClick={() => onDecide({ decision: 'approved_for_run' })}>
@@ -354,12 +384,15 @@ function EditForm({ row, isDeciding, isBlocked, problems, onDecide, onCancel }: 
       <div className={styles.actions}>
         <Button
           tone="good"
+          data-approves
+          aria-keyshortcuts="Control+Enter Meta+Enter"
           busy={isDeciding && t('approval.approve')}
           blocked={(!isValid && t('approval.invalid')) || (isBlocked && t('approval.loadingTarget'))}
           onClick={approve}
         >
           <Check className="i s" aria-hidden />
           {editedCount ? t('approval.approveEdits', { count: editedCount }) : t('approval.approve')}
+          <ApproveKey />
         </Button>
         <Button tone="flat" onClick={cancel}>
           {t('cancel')}

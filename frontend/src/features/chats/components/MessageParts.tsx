@@ -170,7 +170,13 @@ function useTextActions(row: TextMessageRow | FileMessageRow): MessageAction[] {
   const isComparable = row.run_id ? hasDraft : findActor(row.author_id)?.kind === 'human'
   if (hasDraft && row.run_id) actions.push({ label: t('tryWithDraft'), icon: RotateCw, run: () => askDraft(row) })
   if (compare && isComparable)
-    actions.push({ label: t('compare.dots'), icon: Columns2, run: () => compare(row), opensDialog: true })
+    actions.push({
+      label: t('compare.dots'),
+      icon: Columns2,
+      run: () => compare(row),
+      shortcut: 'message.compare',
+      opensDialog: true,
+    })
   return [
     ...actions,
     {

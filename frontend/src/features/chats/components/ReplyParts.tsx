@@ -191,10 +191,13 @@ interface RunActionsProps {
 
 /** The outcome and the buttons of a run: stop or retry. */
 export function RunActions({ status, stopLabel, canRetry = true }: RunActionsProps) {
+  const { t } = useTexts()
   switch (status.status) {
     case 'idle':
     case 'expected':
       return null
+    case 'tried_again':
+      return <span>{t('triedAgain')}</span>
     case 'failed':
     case 'stopped':
       return <RunOutcome status={status} canRetry={canRetry} />

@@ -1,0 +1,33 @@
+/** The texts of the list of keys, in English. */
+const keys = {
+  'keys.palette': 'Command palette',
+  'keys.workshop': 'Into the workshop, and back',
+  'keys.pane': 'Next, previous pane',
+  'keys.toast': 'To a notice on the screen',
+  'keys.chat': 'Previous, next chat',
+  'keys.unread': 'Previous, next unread chat',
+  'keys.mute': 'Mute or unmute the chat of the focused row',
+  'keys.message': 'Previous, next message',
+  'keys.edge': 'Oldest loaded, newest message',
+  'keys.inside': 'In a message: its actions, its links',
+  'keys.reply': 'Reply to the message',
+  'keys.pin': 'Pin or unpin the message',
+  'keys.copy': 'Copy the message, as Markdown',
+  'keys.compare': 'Compare production and the draft at the message',
+  'keys.thumbs': 'Good or bad answer',
+  'keys.approve': 'In an approval: approve',
+  'keys.task': 'On a task of a board: fold, unfold, run again, stop',
+  'keys.tasks': 'On a task of a board: fold, unfold all',
+  'keys.send': 'Send, new line',
+  'keys.sendQuietly': 'Post only: no agent answers',
+  'keys.stop': 'Stop all runs here',
+  'keys.apply': 'In the editor: apply here',
+  'keys.save': 'Save as a version',
+  'keys.escape': 'Close, leave, focus composer',
+  'keys.list': 'This list',
+  'keys.goto': 'Go to chats, to suggestions, to the directory, to the search',
+  'keys.suggestions': 'In suggestions: previous, next, select, open',
+  'keys.letters': 'Single-key shortcuts',
+} as const
+
+export default keys

@@ -1,0 +1,33 @@
+/** The texts of the list of keys, in Simplified Chinese. */
+const keys = {
+  'keys.palette': '命令面板',
+  'keys.workshop': '进入工坊，再按一次返回',
+  'keys.pane': '下一个、上一个窗格',
+  'keys.toast': '前往屏幕上的提示',
+  'keys.chat': '上一个、下一个聊天室',
+  'keys.unread': '上一个、下一个未读聊天室',
+  'keys.mute': '将焦点所在行的聊天室设为免打扰或取消',
+  'keys.message': '上一条、下一条消息',
+  'keys.edge': '最早加载、最新的消息',
+  'keys.inside': '在消息中：可用的操作、链接',
+  'keys.reply': '回复消息',
+  'keys.pin': '置顶或取消置顶消息',
+  'keys.copy': '复制消息，复制为 Markdown',
+  'keys.compare': '在这条消息对照正式版本与草稿',
+  'keys.thumbs': '回答得好或不好',
+  'keys.approve': '在批准卡片中：批准',
+  'keys.task': '在任务板的任务上：收起、展开、重新运行、停止',
+  'keys.tasks': '在任务板的任务上：全部收起、展开',
+  'keys.send': '发送、换行',
+  'keys.sendQuietly': '只发消息，Agent 不回答',
+  'keys.stop': '停止这里的运行',
+  'keys.apply': '在编辑器中：应用于此',
+  'keys.save': '保存为版本',
+  'keys.escape': '关闭、离开，再回到输入框',
+  'keys.list': '此列表',
+  'keys.goto': '前往聊天室、建议、公开目录、搜索',
+  'keys.suggestions': '在建议中：上一条、下一条、选取、打开',
+  'keys.letters': '单键快捷键',
+}
+
+export default keys

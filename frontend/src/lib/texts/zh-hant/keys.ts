@@ -1,0 +1,33 @@
+/** The texts of the list of keys, in Traditional Chinese. */
+const keys = {
+  'keys.palette': '指令面板',
+  'keys.workshop': '進入工坊，再按一次返回',
+  'keys.pane': '下一個、上一個窗格',
+  'keys.toast': '前往畫面上的提示',
+  'keys.chat': '上一個、下一個聊天室',
+  'keys.unread': '上一個、下一個未讀聊天室',
+  'keys.mute': '將焦點所在列的聊天室靜音或取消靜音',
+  'keys.message': '上一則、下一則訊息',
+  'keys.edge': '最早載入、最新的訊息',
+  'keys.inside': '在訊息中：可用的操作、連結',
+  'keys.reply': '回覆訊息',
+  'keys.pin': '釘選或取消釘選訊息',
+  'keys.copy': '複製訊息，複製為 Markdown',
+  'keys.compare': '在這則訊息對照正式版本與草稿',
+  'keys.thumbs': '回答得好或不好',
+  'keys.approve': '在核准卡片中：核准',
+  'keys.task': '在任務板的任務上：收合、展開、重新執行、停止',
+  'keys.tasks': '在任務板的任務上：全部收合、展開',
+  'keys.send': '傳送、換行',
+  'keys.sendQuietly': '只發訊息，Agent 不回答',
+  'keys.stop': '停止這裡的執行',
+  'keys.apply': '在編輯器中：套用於此',
+  'keys.save': '儲存為版本',
+  'keys.escape': '關閉、離開，再回到輸入框',
+  'keys.list': '此列表',
+  'keys.goto': '前往聊天室、建議、公開目錄、搜尋',
+  'keys.suggestions': '在建議中：上一則、下一則、選取、開啟',
+  'keys.letters': '單鍵快速鍵',
+}
+
+export default keys
