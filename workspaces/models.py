@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
@@ -41,6 +42,10 @@ class Workspace(Identified, WithRevision):
 
     name = models.CharField(_("name"), max_length=80)
     handle = models.SlugField(_("handle"), max_length=40)
+    # Newest last. An address with one of them leads to the workspace, unless another workspace of the reader has it now.
+    former_handles = ArrayField(
+        models.SlugField(max_length=40), verbose_name=_("former handles"), default=list, blank=True
+    )
     # A member's own model receives the texts of a chat, also those of others, so editors must allow it.
     allows_llm_profiles = models.BooleanField(_("members may use their own models"), default=False)
     # The days and months of budgets and of usage begin at midnight in this time zone.

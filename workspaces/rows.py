@@ -13,6 +13,7 @@ def build_workspace_row(workspace: Workspace) -> WorkspaceRow:
         id=workspace.id,
         name=workspace.name,
         handle=workspace.handle,
+        former_handles=workspace.former_handles,
         time_zone=workspace.time_zone,
         revision=workspace.revision,
         role=getattr(workspace, "role_0"),  # noqa: B009  # of the first principal, annotated by `_with_rights`

@@ -15,7 +15,7 @@ from django.utils.translation import gettext
 from common.clock import now
 from common.database import allow_purge
 from common.errors import Code, Conflict, Invalid, NotFound
-from common.handles import check_handle, find_free_handle
+from common.handles import check_handle, find_free_handle, normalize_handle
 from common.model_settings import assign_model_settings
 from common.operators import check_operator
 from common.quotas import check_quota
@@ -60,6 +60,8 @@ logger = logging.getLogger(__name__)
 PURGE_TASK = "workspaces.tasks.purge_workspace"
 PURGE_BATCH = 200
 """How many rows of a deleted workspace one transaction deletes, not counting those that Django deletes with them by a cascade."""
+MAX_FORMER_HANDLES = 20
+"""How many of the former handles of a workspace lead to it. Older ones are forgotten."""
 TIME_ZONE_INTERVAL = timedelta(days=1)
 """The least time between two changes of the time zone, because each may start the day of the budgets again."""
 
@@ -94,12 +96,18 @@ def _check_name(name: str) -> str:
 
 @transaction.atomic
 def rename_workspace(
-    actor: "Actor", workspace_id: UUID, *, name: str, revision: int, time_zone: str | None = None
+    actor: "Actor",
+    workspace_id: UUID,
+    *,
+    name: str,
+    revision: int,
+    time_zone: str | None = None,
+    handle: str | None = None,
 ) -> Workspace:
-    """Change the name of a workspace and, unless it is null, its time zone.
+    """Change the name of a workspace and, unless they are null, its time zone and its handle. A former handle still leads to it.
 
-    Raises `NotFound`, `Forbidden`, `Invalid`, and `Conflict` if it has changed since `revision`, or if the time zone was changed
-    less than `TIME_ZONE_INTERVAL` ago.
+    Raises `NotFound`, `Forbidden`, `Invalid`, and `Conflict` if it has changed since `revision`, if the time zone was changed
+    less than `TIME_ZONE_INTERVAL` ago, or if another workspace has the handle (`handle_taken`).
     """
     workspace = get_workspace_for(actor, workspace_id, WorkspaceVerb.RENAME, lock=True)
     name = _check_name(name)
@@ -119,13 +127,23 @@ def rename_workspace(
                 hints=[f"Change it after {again_at}."],
             )
         workspace.time_zone_changed_at = now()
+    if handle is not None and normalize_handle(handle) != workspace.handle:
+        _change_handle(workspace, handle)
     workspace.name, workspace.time_zone, workspace.revision = name, time_zone, revision + 1
-    workspace.save(update_fields=["name", "time_zone", "time_zone_changed_at", "revision"])
+    fields = ["name", "time_zone", "time_zone_changed_at", "handle", "former_handles", "revision"]
+    workspace.save(update_fields=fields)
     if has_new_time_zone:
         time_zone_changed.call(workspace)
     audit.record(actor, "workspace.renamed", workspace_id=workspace.id, object_id=workspace.id)
     publish_workspace_list_changed(workspace.id, "workspace")
     return workspace
+
+
+def _change_handle(workspace: Workspace, handle: str) -> None:
+    handle = check_handle(handle, Workspace.objects.filter(purged_at=None))
+    former = [earlier for earlier in workspace.former_handles if earlier != handle]
+    workspace.former_handles = [*former, workspace.handle][-MAX_FORMER_HANDLES:]
+    workspace.handle = handle
 
 
 @transaction.atomic

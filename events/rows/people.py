@@ -66,11 +66,13 @@ class ViewingRow(Row):
 
 
 class WorkspaceRow(Row):
-    """A workspace. `role` and `verbs` are those of the reader."""
+    """A workspace. `role` and `verbs` are those of the reader. `former_handles`: at an address with one of them, the workspace is
+    opened at its present address."""
 
     id: UUID
     name: str
     handle: str
+    former_handles: list[str]
     time_zone: str
     revision: int
     role: Role

@@ -1,6 +1,7 @@
 """Joining and leaving a workspace, and the constraints of actors."""
 
 from datetime import UTC, datetime
+from typing import Any
 
 import psycopg
 import pytest
@@ -13,7 +14,7 @@ from chats import services as chats
 from chats.models import ChatActor
 from chats.permissions import ChatVerb, get_chat_for
 from common.clock import now
-from common.errors import Code, Conflict, NotFound
+from common.errors import Code, Conflict, Invalid, NotFound
 from common.text import normalize_for_comparison
 from events.models import AuditRecord
 from events.rows import Role
@@ -191,3 +192,19 @@ def test_the_original_of_a_public_agent_cannot_be_deleted_by_the_service_or_in_t
     agents.delete_agent(team.alice, team.robin.id)
     team.robin.refresh_from_db()
     assert team.robin.status == "deleted"
+
+
+def test_a_workspace_with_another_handle_keeps_the_former_ones(team):
+    args: dict[str, Any] = {"name": "Harbour", "time_zone": None}
+    first = team.workspace.handle
+    workspaces.create_workspace(team.charlie, name="Lighthouse", handle="taken")
+    for revision, handle in enumerate(("Harbour", "harbour", "@quay", "harbour"), team.workspace.revision):
+        renamed = workspaces.rename_workspace(team.alice, team.workspace.id, handle=handle, revision=revision, **args)
+    assert (renamed.handle, renamed.former_handles) == ("harbour", [first, "quay"])
+    for handle, error in (("taken", Conflict), ("a handle", Invalid), ("all", Conflict)):
+        with pytest.raises(error):
+            workspaces.rename_workspace(team.alice, team.workspace.id, handle=handle, revision=renamed.revision, **args)
+    renamed.refresh_from_db()
+    assert (renamed.handle, renamed.former_handles) == ("harbour", [first, "quay"])
+    with pytest.raises(NotFound):
+        workspaces.rename_workspace(team.charlie, team.workspace.id, handle="mine", revision=renamed.revision, **args)

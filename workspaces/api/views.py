@@ -33,9 +33,10 @@ class NewWorkspaceBody(Body):
 
 
 class WorkspaceBody(Body):
-    """`time_zone`: a name of the IANA database, such as `Asia/Taipei`; null keeps it."""
+    """`time_zone`: a name of the IANA database, such as `Asia/Taipei`. `handle`: the short name in addresses. Null keeps them."""
 
     name: Name
+    handle: Handle | None = None
     time_zone: str | None = Field(default=None, max_length=64)
     revision: Revision
 
@@ -76,10 +77,15 @@ class OneWorkspace(APIView):
 
     @extend_schema(operation_id="rename_workspace", request=WorkspaceBody, responses=WorkspaceRow)
     def patch(self, request: Request, workspace_id: UUID) -> HttpResponse:
-        """Change the name of a workspace."""
+        """Change the name of a workspace, its time zone and its handle."""
         body = read(request, WorkspaceBody)
         workspace = workspaces.rename_workspace(
-            request.user, workspace_id, name=body.name, time_zone=body.time_zone, revision=body.revision
+            request.user,
+            workspace_id,
+            name=body.name,
+            time_zone=body.time_zone,
+            handle=body.handle,
+            revision=body.revision,
         )
         return build_response(build_workspace_row(workspace))
 

@@ -1,4 +1,4 @@
-import { Outlet, useMatchRoute, useNavigate, useParams } from '@tanstack/react-router'
+import { Outlet, useMatchRoute, useNavigate, useParams, useRouter } from '@tanstack/react-router'
 import { Suspense, useCallback, useEffect, useMemo, useState } from 'react'
 import { useMe, useMembers } from '@/api'
 import { NewAgentDialog } from '@/features/agents'
@@ -13,6 +13,7 @@ import { lazy } from '@/ui/lazy'
 import { useAgentStates } from './agentStates'
 import { useOrderedChats } from './chatOrder'
 import { NotFound } from './ErrorPages'
+import { findWorkspace } from './findWorkspace'
 import { useListChanges } from './listChanges'
 import styles from './Shell.module.css'
 import { ShellContext, type ShellValue } from './ShellContext'
@@ -33,17 +34,21 @@ type OpenDialog = 'palette' | 'keys' | 'agent' | { chatWith: readonly string[] }
 export function Shell() {
   const { workspace: handle } = useParams({ from: '/w/$workspace' })
   const me = useMe().data
-  const workspace = me?.workspaces.find(row => row.handle === handle)
+  const workspace = findWorkspace(me?.workspaces ?? [], handle)
+  const { history } = useRouter()
 
   useEffect(() => {
-    if (workspace) writeStored(LAST_WORKSPACE_KEY, workspace.handle)
-  }, [workspace])
+    if (!workspace) return
+    writeStored(LAST_WORKSPACE_KEY, workspace.handle)
+    const { href } = history.location
+    if (workspace.handle !== handle) history.replace(href.replace(`/w/${handle}`, `/w/${workspace.handle}`))
+  }, [workspace, handle, history])
 
   if (!me) return null
   if (workspace) return <WorkspaceShell key={workspace.id} me={me} workspace={workspace} />
   // An unknown workspace in the URL shows "not found" within another workspace of this person.
   const last = readStored(LAST_WORKSPACE_KEY, '')
-  const other = me.workspaces.find(row => row.handle === last) ?? me.workspaces[0]
+  const other = findWorkspace(me.workspaces, last) ?? me.workspaces[0]
   return other ? <WorkspaceShell key={other.id} me={me} workspace={other} isMissing /> : <NotFound />
 }
 

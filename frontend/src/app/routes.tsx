@@ -16,6 +16,7 @@ import { loadLazyTexts } from '@/lib/language'
 import { readStored } from '@/lib/storage'
 import { ChatScreen } from './ChatScreen'
 import { ErrorPage, NotFound } from './ErrorPages'
+import { findWorkspace } from './findWorkspace'
 import { HomeScreen } from './HomeScreen'
 import { Root } from './Root'
 import { Shell } from './Shell'
@@ -163,7 +164,7 @@ const join = createRoute({
 async function findLastWorkspace(input: BeforeLoadInput): Promise<string> {
   const { me } = await requireSignedIn(input)
   const last = readStored(LAST_WORKSPACE_KEY, '')
-  const workspace = me.workspaces.find(row => row.handle === last) ?? me.workspaces[0]
+  const workspace = findWorkspace(me.workspaces, last) ?? me.workspaces[0]
   if (!workspace) throw redirect({ to: '/welcome' })
   return workspace.handle
 }

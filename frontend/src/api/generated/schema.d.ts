@@ -2870,7 +2870,7 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        /** Change the name of a workspace */
+        /** Change the name of a workspace, its time zone and its handle */
         patch: operations["rename_workspace"];
         trace?: never;
     };
@@ -6957,8 +6957,10 @@ export interface components {
              */
             title?: string | null;
         };
-        /** @description `time_zone`: a name of the IANA database, such as `Asia/Taipei`; null keeps it. */
+        /** @description `time_zone`: a name of the IANA database, such as `Asia/Taipei`. `handle`: the short name in addresses. Null keeps them. */
         PatchedWorkspaceBodyRequest: {
+            /** @default null */
+            handle?: string | null;
             name: string;
             revision: number;
             /** @default null */
@@ -9136,8 +9138,12 @@ export interface components {
             notes: number;
             people: components["schemas"]["ActorRow"][];
         };
-        /** @description A workspace. `role` and `verbs` are those of the reader. */
+        /**
+         * @description A workspace. `role` and `verbs` are those of the reader. `former_handles`: at an address with one of them, the workspace is
+         *     opened at its present address.
+         */
         WorkspaceRow: {
+            former_handles: string[];
             handle: string;
             /** Format: uuid */
             id: string;

@@ -149,17 +149,21 @@ function useWorkspaceMutationOptions<T>(id: string, action: (input: T) => Promis
 }
 
 /** Renames a workspace, and sets its time zone if one is given. */
-export const renameWorkspace = (workspace: WorkspaceRow, name: string, timeZone = workspace.time_zone) =>
+export const renameWorkspace = (
+  workspace: WorkspaceRow,
+  name: string,
+  { timeZone = workspace.time_zone, handle = workspace.handle }: { timeZone?: string; handle?: string } = {},
+) =>
   unwrap(
     rest.PATCH('/api/v1/workspaces/{workspace_id}', {
       ...workspaceParams(workspace.id),
-      body: { name, time_zone: timeZone, revision: workspace.revision },
+      body: { name, time_zone: timeZone, handle, revision: workspace.revision },
     }),
   )
 
 export const useRenameWorkspace = (workspace: WorkspaceRow) =>
-  useWorkspaceAction(workspace.id, ({ name, timeZone }: { name: string; timeZone?: string }) =>
-    renameWorkspace(workspace, name, timeZone),
+  useWorkspaceAction(workspace.id, ({ name, ...more }: { name: string; timeZone: string; handle: string }) =>
+    renameWorkspace(workspace, name, more),
   )
 
 export const useSetRole = (id: string) =>

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import { keys, leaveWorkspace, useRenameWorkspace, type WorkspaceRow } from '@/api'
+import { ApiError, keys, leaveWorkspace, useRenameWorkspace, type WorkspaceRow } from '@/api'
 import { cx } from '@/lib/cx'
 import { getErrorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
@@ -49,13 +49,17 @@ function NameSection({ workspace }: { workspace: WorkspaceRow }) {
 function RenameForm({ workspace, onSaved }: { workspace: WorkspaceRow; onSaved(): void }) {
   const { t } = useTexts()
   const [name, setName] = useState(workspace.name)
+  const [handle, setHandle] = useState(workspace.handle)
   const [timeZone, setTimeZone] = useState(workspace.time_zone)
   // The browser leaves out some names, such as UTC.
   const timeZones = [...new Set([workspace.time_zone, 'UTC', ...Intl.supportedValuesOf('timeZone')])]
   const rename = useRenameWorkspace(workspace)
+  const isHandleTaken = rename.error instanceof ApiError && rename.error.code === 'handle_taken'
+  const isChanged =
+    name.trim() !== workspace.name || handle.trim() !== workspace.handle || timeZone !== workspace.time_zone
   const save = (event: FormEvent) => {
     event.preventDefault()
-    rename.mutate({ name: name.trim(), timeZone }, { onSuccess: onSaved })
+    rename.mutate({ name: name.trim(), timeZone, handle: handle.trim() }, { onSuccess: onSaved })
   }
   return (
     <form className="col gap" onSubmit={save}>
@@ -64,8 +68,18 @@ function RenameForm({ workspace, onSaved }: { workspace: WorkspaceRow; onSaved()
         value={name}
         required
         maxLength={80}
-        error={rename.error ? getErrorText(rename.error) : null}
+        error={rename.error && !isHandleTaken ? getErrorText(rename.error) : null}
         onChange={setName}
+      />
+      <TextField
+        label={t('workspaceHandle')}
+        hint={t('workspaceHandleHint', { address: `${location.origin}/w/${handle.trim()}` })}
+        value={handle}
+        error={isHandleTaken ? getErrorText(rename.error) : null}
+        required
+        maxLength={40}
+        pattern="[A-Za-z0-9]([A-Za-z0-9_\\-]*[A-Za-z0-9])?"
+        onChange={setHandle}
       />
       <SelectField
         label={t('timeZone')}
@@ -77,7 +91,7 @@ function RenameForm({ workspace, onSaved }: { workspace: WorkspaceRow; onSaved()
       <div className="row">
         <Button
           type="submit"
-          blocked={!name.trim() || (name.trim() === workspace.name && timeZone === workspace.time_zone)}
+          blocked={!(name.trim() && handle.trim()) || !isChanged}
           busy={rename.isPending ? t('saving') : null}
         >
           {t('saveChanges')}

@@ -60,6 +60,8 @@ const screens = {
   makingWorkspace: 'Creating the workspace',
   workspaceName: 'Workspace name',
   workspaceNameHint: 'Your team, company or project.',
+  workspaceHandle: 'Handle in addresses',
+  workspaceHandleHint: 'The workspace is at {{address}}. Addresses with the old handle lead here, too.',
   workspacePlaceholder: 'Lighthouse Tours',
   // agent page
   'agentTab.overview': 'Overview',
@@ -144,7 +146,6 @@ const screens = {
   do: 'Commands',
   openWorkshopOf: 'Open the workshop of {{name}}',
   // keyboard
-  'keys.letters': 'Single-key shortcuts',
   // chat
   // a reply
   openWorkshop: 'Open the workshop',

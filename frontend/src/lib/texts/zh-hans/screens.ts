@@ -62,6 +62,8 @@ const screens: Record<keyof typeof en, string> = {
   makingWorkspace: '正在创建工作区',
   workspaceName: '工作区名称',
   workspaceNameHint: '你的团队、公司或项目。',
+  workspaceHandle: '网址中的名称',
+  workspaceHandleHint: '工作区的网址是 {{address}}。旧名称的网址也会通到这里。',
   workspacePlaceholder: '灯塔旅行社',
   // agent page
   'agentTab.overview': '概览',
@@ -145,7 +147,6 @@ const screens: Record<keyof typeof en, string> = {
   do: '命令',
   openWorkshopOf: '打开{{name}}的工坊',
   // keyboard
-  'keys.letters': '单键快捷键',
   // chat
   // a reply
   openWorkshop: '打开工坊',

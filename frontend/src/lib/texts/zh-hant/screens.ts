@@ -62,6 +62,8 @@ const screens: Record<keyof typeof en, string> = {
   makingWorkspace: '正在建立工作區',
   workspaceName: '工作區名稱',
   workspaceNameHint: '你的團隊、公司或專案。',
+  workspaceHandle: '網址中的名稱',
+  workspaceHandleHint: '工作區的網址是 {{address}}。舊名稱的網址也會通到這裡。',
   workspacePlaceholder: '燈塔旅行社',
   // agent page
   'agentTab.overview': '概覽',
@@ -145,7 +147,6 @@ const screens: Record<keyof typeof en, string> = {
   do: '指令',
   openWorkshopOf: '開啟{{name}}的工坊',
   // keyboard
-  'keys.letters': '單鍵快速鍵',
   // chat
   // a reply
   openWorkshop: '開啟工坊',
