@@ -21,6 +21,8 @@ AXE = ROOT / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 # The other theme differs in its colours only.
 RULES = {"light": {"type": "tag", "values": LEVELS}, "dark": {"type": "rule", "values": ["color-contrast"]}}
+# Best practices: what a screen reader lists of a page.
+LANDMARKS = {"type": "rule", "values": ["landmark-one-main", "landmark-unique", "region", "heading-order"]}
 RUN_AXE = """async runOnly => {
   const {violations} = await axe.run(document, {runOnly, resultTypes: ['violations']})
   return violations.flatMap(({id, nodes}) =>
@@ -70,6 +72,8 @@ class Screens:
             wrong: list[str] = self.page.evaluate(RUN_AXE, rules)
             if wrong:
                 self.problems[f"{screen}, {scheme}"] = wrong
+        if wrong := self.page.evaluate(RUN_AXE, LANDMARKS):
+            self.problems[f"{screen}, landmarks"] = wrong
 
 
 @pytest.fixture
