@@ -1,7 +1,7 @@
 """The base class of our admin pages: tables are read-only and can be searched; a change is an action that calls a service."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from uuid import UUID
 
 from django.contrib import admin, messages
@@ -27,6 +27,7 @@ else:
     from unfold.admin import ModelAdmin
 
 BY_ID = "__id__exact"
+R = TypeVar("R")
 
 
 class ReadOnlyAdmin(ModelAdmin):
@@ -129,10 +130,10 @@ class ReadOnlyAdmin(ModelAdmin):
                 continue
         return super().changelist_view(request, {"active_lookups": lookups} | (extra_context or {}))
 
-    def response_action(self, request: HttpRequest, queryset: QuerySet[Any]) -> Any:
+    def response_action(self, request: HttpRequest, queryset: QuerySet[Any], *args: Any) -> HttpResponse | None:
         """Run the action of a list with the reason that its confirmation page asks for."""
         view = super().response_action
-        return self._state_reason(request, lambda: view(request, queryset))
+        return self._state_reason(request, lambda: view(request, queryset, *args))
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
         return BoundedChangeList
@@ -183,11 +184,11 @@ class ReadOnlyAdmin(ModelAdmin):
         view = super().delete_view
         return self._state_reason(request, lambda: view(request, object_id, extra_context))
 
-    def _state_reason(self, request: HttpRequest, view: Callable[[], Any]) -> Any:
+    def _state_reason(self, request: HttpRequest, view: Callable[[], R]) -> R | HttpResponse:
         """Call a view of Django with the reason of the request, and show the form for it if the view asks to confirm."""
         form = ReasonForm(request.POST if request.method == "POST" else None)
         if form.is_bound and not form.is_valid():
-            messages.error(request, " ".join(form.errors["reason"]))
+            messages.error(request, " ".join(map(str, form.errors["reason"])))
             return redirect(request.get_full_path())
         with audit.state_reason(form.cleaned_data["reason"] if form.is_bound else ""):
             response = view()
