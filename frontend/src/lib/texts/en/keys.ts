@@ -13,7 +13,7 @@ const keys = {
   'keys.reply': 'Reply to the message',
   'keys.pin': 'Pin or unpin the message',
   'keys.copy': 'Copy the message, as Markdown',
-  'keys.compare': 'Compare production and the draft at the message',
+  'keys.compare': 'Compare production and the draft',
   'keys.thumbs': 'Good or bad answer',
   'keys.approve': 'In an approval: approve',
   'keys.task': 'On a task of a board: fold, unfold, run again, stop',

@@ -13,7 +13,7 @@ const keys = {
   'keys.reply': '回复消息',
   'keys.pin': '置顶或取消置顶消息',
   'keys.copy': '复制消息，复制为 Markdown',
-  'keys.compare': '在这条消息对照正式版本与草稿',
+  'keys.compare': '对照正式版本与草稿',
   'keys.thumbs': '回答得好或不好',
   'keys.approve': '在批准卡片中：批准',
   'keys.task': '在任务板的任务上：收起、展开、重新运行、停止',

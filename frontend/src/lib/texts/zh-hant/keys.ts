@@ -13,7 +13,7 @@ const keys = {
   'keys.reply': '回覆訊息',
   'keys.pin': '釘選或取消釘選訊息',
   'keys.copy': '複製訊息，複製為 Markdown',
-  'keys.compare': '在這則訊息對照正式版本與草稿',
+  'keys.compare': '對照正式版本與草稿',
   'keys.thumbs': '回答得好或不好',
   'keys.approve': '在核准卡片中：核准',
   'keys.task': '在任務板的任務上：收合、展開、重新執行、停止',
