@@ -15,8 +15,10 @@ from django.views.decorators.http import require_safe
 @never_cache
 @ensure_csrf_cookie
 def web_app(request: HttpRequest) -> HttpResponse:
-    """Return the page of the web app, one file for all of its paths, or 503 if it is not built."""
-    page = settings.WEB_APP / "index.html"
+    """Return the page of the web app, one file for all of its paths, except that visitors without a session get the landing page at
+    `/`; or 503 if it is not built."""
+    is_visitor = request.path == "/" and not request.COOKIES.get(settings.SESSION_COOKIE_NAME)
+    page = settings.WEB_APP / ("landing.html" if is_visitor else "index.html")
     try:
         return HttpResponse(_read(page, page.stat().st_mtime_ns))
     except FileNotFoundError:
@@ -24,7 +26,7 @@ def web_app(request: HttpRequest) -> HttpResponse:
         return HttpResponse(text, status=503, content_type="text/plain")
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=2)
 def _read(page: Path, changed_at: int) -> bytes:
     """Read the page. The cache has its time of change as a key, so that a new build is read."""
     return page.read_bytes()
