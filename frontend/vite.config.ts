@@ -23,7 +23,7 @@ const namedTexts: Plugin = {
   },
 }
 
-/** Renders the landing page, so that a visitor loads neither React nor the app. It is made by the code of the environment `landing`. */
+/** Writes the landing page, which the code of the environment `landing` renders: a visitor loads neither React nor the app. */
 const landingPage: Plugin = {
   name: 'landing-page',
   applyToEnvironment: environment => environment.name === 'landing',
@@ -92,7 +92,7 @@ export default defineConfig({
         copyPublicDir: false,
         emitAssets: true,
         rolldownOptions: {
-          input: { landing: 'src/app/landing/render.tsx' },
+          input: { landing: fileURLToPath(new URL('./src/app/landing/render.tsx', import.meta.url)) },
           output: { codeSplitting: false },
         },
       },
