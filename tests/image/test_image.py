@@ -153,12 +153,18 @@ def test_neither_process_is_run_by_root_or_may_change_the_application(
     assert not installation.is_healthy(["touch", "/app/new"])
 
 
-def test_the_web_app_is_built_and_served_compressed(installation: Installation, web: object) -> None:
-    status, page, _ = installation.get("/")
+@pytest.mark.parametrize(
+    ("path", "asset"),
+    [("/sign-in", r'src="(/static/assets/index-[^"]+\.js)"'), ("/", r'href="(/static/assets/landing-[^"]+\.css)"')],
+)
+def test_the_web_app_is_built_and_served_compressed(
+    installation: Installation, web: object, path: str, asset: str
+) -> None:
+    status, page, _ = installation.get(path)
     assert status == 200
-    script = re.search(r'src="(/static/assets/index-[^"]+\.js)"', page)
-    assert script
-    status, _, headers = installation.get(script[1], **{"Accept-Encoding": "gzip"})
+    found = re.search(asset, page)
+    assert found
+    status, _, headers = installation.get(found[1], **{"Accept-Encoding": "gzip"})
     assert (status, headers["Content-Encoding"]) == (200, "gzip")
     assert "immutable" in headers["Cache-Control"]
 

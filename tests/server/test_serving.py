@@ -10,6 +10,7 @@ from django.test import Client, RequestFactory
 
 from config import error_pages, urls
 from config.checks import KNOWN_SECRET_KEY, KNOWN_SECRET_KEYS, refuse_to_serve_unsafely
+from tests.people import Team
 
 
 def test_a_process_with_the_secrets_of_the_source_code_does_not_serve(settings: Any) -> None:
@@ -87,10 +88,11 @@ def test_http_is_redirected_to_https(client: Client, settings: Any) -> None:
 def built(settings: Any, tmp_path: Path) -> Path:
     settings.WEB_APP = tmp_path
     (tmp_path / "index.html").write_text("<p>the web app</p>")
+    (tmp_path / "landing.html").write_text("<p>the landing page</p>")
     return tmp_path
 
 
-@pytest.mark.parametrize("path", ["/", "/sign-up", "/acme/chats/0199-aa", "/apiary", "/metrics-of/x"])
+@pytest.mark.parametrize("path", ["/sign-up", "/acme/chats/0199-aa", "/apiary", "/metrics-of/x"])
 def test_every_path_of_the_web_app_returns_its_page(client: Client, built: Path, path: str) -> None:
     answer = client.get(path)
     assert answer.content == b"<p>the web app</p>"
@@ -101,9 +103,9 @@ def test_every_path_of_the_web_app_returns_its_page(client: Client, built: Path,
 
 def test_a_page_that_is_requested_without_a_session_is_marked(client: Client, built: Path, settings: Any) -> None:
     (built / "index.html").write_text('<html lang="en"></html>')
-    assert client.get("/").content == b'<html data-anonymous lang="en"></html>'
+    assert client.get("/sign-in").content == b'<html data-anonymous lang="en"></html>'
     client.cookies[settings.SESSION_COOKIE_NAME] = "x"
-    assert client.get("/").content == b'<html lang="en"></html>'
+    assert client.get("/sign-in").content == b'<html lang="en"></html>'
 
 
 def test_a_browser_that_opens_an_unknown_address_gets_the_web_app(client: Client, built: Path) -> None:
@@ -113,6 +115,19 @@ def test_a_browser_that_opens_an_unknown_address_gets_the_web_app(client: Client
         assert (answer.status_code, answer.content) == (404, b"<p>the web app</p>")
     assert client.get("/api/v1/nothing-here", **opened).json()["error"]["code"] == "not_found"
     assert client.post("/_allauth/x", **opened).content == b"There is nothing at this URL."
+
+
+@pytest.mark.django_db
+def test_visitors_who_are_not_signed_in_get_the_landing_page(team: Team, client: Client, built: Path) -> None:
+    answer = client.get("/")
+    assert answer.content == b"<p>the landing page</p>"
+    assert "csrftoken" in answer.cookies
+    assert "no-cache" in answer["Cache-Control"]
+    assert "script-src 'self'" in answer["Content-Security-Policy"]
+    client.force_login(team.bob)
+    assert client.get("/").content == b"<p>the web app</p>"
+    assert client.delete("/_allauth/browser/v1/auth/session").status_code == 401  # signed out
+    assert client.get("/").content == b"<p>the landing page</p>"
 
 
 @pytest.mark.parametrize("path", ["/static/assets/gone.js", "/ws/x", "/_allauth/x", "/metrics", "/metrics/"])
@@ -131,9 +146,12 @@ def test_the_page_refuses_post(client: Client, built: Path) -> None:
 
 
 def test_a_new_build_is_served_without_a_restart(client: Client, built: Path) -> None:
-    client.get("/")
+    assert [client.get(path).content for path in ("/", "/sign-in")] == [
+        b"<p>the landing page</p>",
+        b"<p>the web app</p>",
+    ]
     (built / "index.html").write_text("<p>newer</p>")
-    assert client.get("/").content == b"<p>newer</p>"
+    assert client.get("/sign-in").content == b"<p>newer</p>"
 
 
 def test_without_a_build_the_response_says_how_to_make_one(client: Client, settings: Any, tmp_path: Path) -> None:

@@ -90,7 +90,10 @@ def sign_up(screens: Screens) -> None:
     page = screens.page
     screens.open("/")
     expect(page.get_by_role("heading", level=1)).to_be_visible()
-    screens.check("for strangers")
+    check_on_both_sizes(screens, "for strangers")
+    page.get_by_role("combobox", name="Language").select_option("繁體中文")
+    check_on_both_sizes(screens, "for strangers, in Chinese")
+    page.get_by_role("combobox", name="語言").select_option("English")
     screens.open("/sign-in")
     expect(page.get_by_label("Password")).to_be_visible()
     screens.check("sign-in")

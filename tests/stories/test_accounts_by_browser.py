@@ -103,6 +103,49 @@ def test_a_new_password_ends_other_sessions_and_tokens(stack, browser):
     assert wrong == []
 
 
+COUNT_BYTES = """performance.getEntries().filter(entry => 'encodedBodySize' in entry)
+    .reduce((sum, entry) => sum + entry.encodedBodySize, 0)"""
+
+
+def test_the_landing_page_loads_a_tenth_of_the_app_in_each_language(stack, browser):
+    def count_bytes(path: str, locale: str, heading: str) -> int:
+        context = browser.new_context(locale=locale)
+        page = context.new_page()
+        page.goto(stack.url + path)
+        expect(page.get_by_role("heading", level=1)).to_have_text(heading)
+        page.wait_for_load_state("networkidle")
+        loaded: int = page.evaluate(COUNT_BYTES)
+        context.close()
+        return loaded
+
+    whole_app = count_bytes("/sign-in", "en-US", "Welcome back")
+    for locale, heading in (
+        ("en-US", "Chat rooms where your team and its AI agents get better together"),
+        ("zh-TW", "團隊與 AI Agent 一起工作、一起進步的聊天室"),
+        ("zh-CN", "团队与 AI Agent 一起工作、一起进步的聊天室"),
+        ("fr-CH", "Chat rooms where your team and its AI agents get better together"),
+    ):
+        assert 10 * count_bytes("/", locale, heading) < whole_app
+
+
+def test_the_language_and_the_theme_of_the_landing_page_are_those_of_the_app(stack, browser):
+    wrong: list[str] = []
+    page = open_page(browser, wrong)
+    page.goto(stack.url)
+    page.get_by_role("combobox", name="Language").select_option("简体中文")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("团队与 AI Agent")
+    expect(page.get_by_role("combobox", name="语言")).to_be_focused()
+    expect(page.locator("html")).to_have_attribute("lang", "zh-hans")
+    page.get_by_role("link", name="注册").click()
+    expect(page.get_by_role("heading", name="创建你的账号")).to_be_visible()
+    page.evaluate("localStorage.setItem('atelier.theme', 'dark')")
+    page.goto(stack.url)
+    expect(page.get_by_role("heading", level=1)).to_contain_text("团队与 AI Agent")
+    expect(page.locator("html")).to_have_attribute("lang", "zh-Hans")
+    expect(page.locator("html")).to_have_css("color-scheme", "dark")
+    assert wrong == []
+
+
 def test_the_first_page_and_the_forms_explain_themselves(stack, browser):
     wrong: list[str] = []
     page = open_page(browser, wrong)

@@ -73,15 +73,14 @@ async function requireSignedOut({
   if (await readMe(context.client, preload)) throw redirect({ href: pathAfterSignIn(search.next) })
 }
 
+/** The last workspace. The server answers this path with the landing page for visitors who are not signed in. */
 const start = createRoute({
   getParentRoute: () => root,
   path: '/',
   beforeLoad: async input => {
-    if (!(await readMe(input.context.client, input.preload))) return
     const workspace = await findLastWorkspace(input)
     throw redirect({ to: '/w/$workspace', params: { workspace }, replace: true })
   },
-  component: lazyScreen(() => import('./LandingScreen'), 'LandingScreen'),
 })
 
 const signIn = createRoute({

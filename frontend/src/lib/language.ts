@@ -82,7 +82,8 @@ export async function loadLanguage(language: Language): Promise<void> {
   loaded = { ...first.default, ...lazy?.default }
   plural = new Intl.PluralRules(tag)
   plainTexts.clear()
-  document.documentElement.lang = tag
+  // The landing page is rendered without a document.
+  if (typeof document !== 'undefined') document.documentElement.lang = tag
   current.set({ t, rich, language: tag })
 }
 

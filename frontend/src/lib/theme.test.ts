@@ -69,7 +69,9 @@ test.each<[string | null, string[]]>([
   const append = vi.fn()
   const head = { append }
   vi.stubGlobal('navigator', { languages })
-  vi.stubGlobal('document', { currentScript: { dataset: files }, head, createElement: () => ({}) })
+  const documentElement = { dataset: {}, lang: '' }
+  vi.stubGlobal('document', { currentScript: { dataset: files }, documentElement, head, createElement: () => ({}) })
   runEarlyScript()
   expect(append.mock.calls).toEqual([[{ rel: 'modulepreload', href: `${getChosenLanguage()}.js` }]])
+  expect(documentElement.lang.toLowerCase()).toBe(getChosenLanguage())
 })

@@ -1,28 +1,26 @@
-import { Link } from '@tanstack/react-router'
-import { LanguageSelect } from '@/features/accounts'
+import { Languages } from 'lucide-react'
 import { LayerIcon } from '@/features/layers'
 import { cx } from '@/lib/cx'
-import { useTexts } from '@/lib/language'
-import { usePageTitle } from '@/lib/title'
+import { currentLanguage, languageNames, languages, useTexts } from '@/lib/language'
 import { Avatar } from '@/ui/Avatar'
 import buttonStyles from '@/ui/Button.module.css'
 import blocks from '@/ui/blocks.module.css'
+import fieldStyles from '@/ui/Field.module.css'
 import { Logo } from '@/ui/Logo'
 import landingStyles from './Landing.module.css'
 
-/** The page for visitors who are not signed in: a slogan, an illustration, and links to sign up and sign in. */
-export function LandingScreen() {
-  const { t } = useTexts()
-  usePageTitle(undefined)
+/** The page for visitors who are not signed in, in one language: a slogan, an illustration, and links to sign up and sign in. */
+export function LandingPage() {
+  const { t, language } = useTexts()
   return (
-    <div className={landingStyles.landing}>
+    <div className={landingStyles.landing} lang={language}>
       <header>
         <Logo />
         <span className="row">
           <LanguageSelect />
-          <Link className={buttonStyles.btn} to="/sign-in">
+          <a className={buttonStyles.btn} href="/sign-in">
             {t('signIn')}
-          </Link>
+          </a>
         </span>
       </header>
       <main>
@@ -30,17 +28,35 @@ export function LandingScreen() {
           <h1>{t('landing.title')}</h1>
           <p className="muted">{t('landing.lead')}</p>
           <p className="row wrap">
-            <Link className={cx(buttonStyles.btn, buttonStyles.ink, buttonStyles.lg)} to="/sign-up">
+            <a className={cx(buttonStyles.btn, buttonStyles.ink, buttonStyles.lg)} href="/sign-up">
               {t('signUp')}
-            </Link>
-            <Link className={cx(buttonStyles.btn, buttonStyles.lg)} to="/sign-in">
+            </a>
+            <a className={cx(buttonStyles.btn, buttonStyles.lg)} href="/sign-in">
               {t('haveAccountSignIn')}
-            </Link>
+            </a>
           </p>
         </div>
         <Illustration />
       </main>
     </div>
+  )
+}
+
+/** The choice of the language, which `public/landing.js` reads. */
+function LanguageSelect() {
+  const { t } = useTexts()
+  return (
+    <label className={cx(fieldStyles.select, fieldStyles.langselect)}>
+      <Languages className="i s" aria-hidden />
+      <span className="sr">{t('language')}</span>
+      <select defaultValue={currentLanguage()} autoComplete="off">
+        {languages.map(language => (
+          <option key={language} value={language} lang={language}>
+            {languageNames[language]}
+          </option>
+        ))}
+      </select>
+    </label>
   )
 }
 
