@@ -10,7 +10,17 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import gettext_noop
 
 from common.models import Identified, ObjectGrant, build_display_name
-from events.rows import MESSAGE_ROWS, ChatRow, LinkRow, MessageRow, ParticipantRow, ResponseMode, Role, RowOfChat
+from events.rows import (
+    MESSAGE_ROWS,
+    ChatRow,
+    LinkRow,
+    MessageRow,
+    ParticipantRow,
+    ReactionsRow,
+    ResponseMode,
+    Role,
+    RowOfChat,
+)
 from llm.tokens import estimate_tokens
 from workspaces.models import Workspace
 
@@ -218,6 +228,8 @@ class Message(Identified, VersionedRow):
         related_name="+",
         db_index=False,
     )
+    # A list of `Reaction`, in the order in which its emojis were first used; null: none.
+    reactions = models.JSONField(_("reactions"), null=True)
 
     class Meta:
         verbose_name = _("message")
@@ -293,6 +305,21 @@ class Message(Identified, VersionedRow):
             edited_at=self.edited_at,
             pinned_at=self.pinned_at,
             pinned_by=self.pinned_by_id,
+            reactions=self.reactions or [],
+        )
+
+
+class MessageReactions(Message):
+    """A message of which only the reactions have changed: they are published without its text, which may be long."""
+
+    class Meta:
+        proxy = True
+        verbose_name = _("reactions of a message")
+        verbose_name_plural = _("reactions of messages")
+
+    def to_row(self) -> ReactionsRow:  # type: ignore[override]
+        return ReactionsRow(
+            id=self.id, chat_id=self.chat_id, seq=self.seq, version=self.version, reactions=self.reactions or []
         )
 
 

@@ -13,6 +13,7 @@ urlpatterns = [
     path("chats/<uuid:chat_id>", views.OneChat.as_view()),
     path("chats/<uuid:chat_id>/messages", views.Messages.as_view()),
     path("chats/<uuid:chat_id>/messages/<uuid:message_id>/pin", views.Pin.as_view()),
+    path("chats/<uuid:chat_id>/messages/<uuid:message_id>/reactions/<str:emoji>", views.OwnReaction.as_view()),
     path("messages/<uuid:message_id>", views.OneMessage.as_view()),
     path("chats/<uuid:chat_id>/pins", views.Pins.as_view()),
     path("chats/<uuid:chat_id>/participants", views.Participants.as_view()),

@@ -21,6 +21,7 @@ from chats.services.participants import (
     set_response,
 )
 from chats.services.pins import pin_message, unpin_message
+from chats.services.reactions import add_reaction, remove_reaction
 from chats.services.reading import ReadCursorUpdate, advance_read_cursors, mark_read
 
 __all__ = [
@@ -43,7 +44,9 @@ __all__ = [
     "lock_chat_sets",
     "mark_read",
     "open_direct_chat",
+    "add_reaction",
     "pin_message",
+    "remove_reaction",
     "post_message",
     "publish_participants",
     "remove_agent_from_chats",

@@ -78,7 +78,14 @@ from events.rows.memory import (
     TextsOfOthers,
     WithheldMemoryRow,
 )
-from events.rows.messages import MESSAGE_ROWS, MessageMetadata, MessageRow, SubAgentMetadata
+from events.rows.messages import (
+    MESSAGE_ROWS,
+    MessageMetadata,
+    MessageRow,
+    Reaction,
+    ReactionsRow,
+    SubAgentMetadata,
+)
 from events.rows.notifications import NotificationKind, NotificationRow
 from events.rows.people import (
     ActorRow,
@@ -259,6 +266,8 @@ __all__ = [
     "OfferedToolRow",
     "OperationRow",
     "ParticipantRow",
+    "Reaction",
+    "ReactionsRow",
     "Policy",
     "Provenance",
     "PublicUseRow",

@@ -43,6 +43,23 @@ class MessageMetadata(Row):
     avatar: Avatar | None = None
 
 
+class Reaction(Row):
+    """An emoji at a message, and who reacted with it, in the order in which they did."""
+
+    emoji: str
+    actor_ids: list[UUID]
+
+
+class ReactionsRow(RowOfChat):
+    """The reactions of a message, whose id it has: what a frame has of a message of which nothing else has changed. It replaces the
+    reactions and the version of the message. Whoever does not have the message leaves it out: it is read with its reactions."""
+
+    kind: Literal["reactions"] = "reactions"
+    chat_id: UUID
+    seq: int
+    reactions: list[Reaction]
+
+
 # `dump_payload` validated the payload before it was stored. Rows do not validate it again, because that would take time for
 # each row that is sent.
 class BaseMessageRow(RowOfChat):
@@ -60,6 +77,7 @@ class BaseMessageRow(RowOfChat):
     edited_at: datetime | None = None
     pinned_at: datetime | None = None
     pinned_by: UUID | None = None
+    reactions: list[Reaction] = []
 
 
 class TextMessageRow(BaseMessageRow):

@@ -670,6 +670,8 @@ OPERATIONS: dict[str, Operation] = {
     "read_message": Operation("GET", "messages/{message_id}", MEMBERS),
     "pin_message": Operation("PUT", "chats/{chat_id}/messages/{message_id}/pin", MEMBERS),
     "unpin_message": Operation("DELETE", "chats/{chat_id}/messages/{message_id}/pin", MEMBERS),
+    "add_reaction": Operation("PUT", "chats/{chat_id}/messages/{message_id}/reactions/👍", MEMBERS),
+    "remove_reaction": Operation("DELETE", "chats/{chat_id}/messages/{message_id}/reactions/👍", MEMBERS),
     "list_pins": Operation("GET", "chats/{chat_id}/pins", MEMBERS),
     "preview_wakes": Operation("POST", "chats/{chat_id}/wakes", MEMBERS, lambda t: {"text": "hi"}),
     "wake_agent": Operation("POST", "chats/{chat_id}/agents/{agent_id}/wake", MEMBERS, lambda t: {"id": str(new_id())}),

@@ -1368,6 +1368,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/chats/{chat_id}/messages/{message_id}/reactions/{emoji}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * React to a message with an emoji
+         * @description A second time changes nothing.
+         */
+        put: operations["add_reaction"];
+        post?: never;
+        /** Remove one's own reaction */
+        delete: operations["remove_reaction"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/chats/{chat_id}/participants": {
         parameters: {
             query?: never;
@@ -3552,7 +3573,7 @@ export interface components {
              */
             scope?: components["schemas"]["TokenScopeRequest"];
         };
-        AnyRow: components["schemas"]["ChatRow"] | components["schemas"]["ParticipantRow"] | components["schemas"]["DraftRow"] | components["schemas"]["RunRow"] | components["schemas"]["BoardRow"] | components["schemas"]["BoardTaskRow"] | components["schemas"]["MessageRow"];
+        AnyRow: components["schemas"]["ChatRow"] | components["schemas"]["ParticipantRow"] | components["schemas"]["DraftRow"] | components["schemas"]["RunRow"] | components["schemas"]["BoardRow"] | components["schemas"]["BoardTaskRow"] | components["schemas"]["MessageRow"] | components["schemas"]["ReactionsRow"];
         /** @description An API token of the reader, or of an agent. Its text is returned once, when it is created; `prefix` is its beginning. */
         ApiTokenRow: {
             /** Format: date-time */
@@ -3623,6 +3644,8 @@ export interface components {
             pinned_at: string | null;
             /** @default null */
             pinned_by: string | null;
+            /** @default [] */
+            reactions: components["schemas"]["Reaction"][];
             /** @default null */
             reply_to: string | null;
             /** @default null */
@@ -3676,6 +3699,8 @@ export interface components {
             pinned_at: string | null;
             /** @default null */
             pinned_by: string | null;
+            /** @default [] */
+            reactions: components["schemas"]["Reaction"][];
             /** @default null */
             reply_to: string | null;
             /** @default null */
@@ -4121,7 +4146,7 @@ export interface components {
          * @description The codes of all errors. The web app has a text for each in three languages.
          * @enum {string}
          */
-        Code: "not_found" | "forbidden" | "not_signed_in" | "invalid" | "too_large" | "unsupported" | "limit_reached" | "quota_reached" | "unavailable" | "internal" | "wrong_password" | "viewing" | "email_taken" | "email_unconfirmed" | "sign_up_closed" | "id_taken" | "link_dead" | "already_participant" | "direct_chat" | "too_many_pins" | "last_editor" | "handle_taken" | "draft_locked" | "draft_not_locked" | "not_requested" | "recipient_busy" | "draft_yours" | "other_draft_locked" | "stale_revision" | "stale_base" | "no_draft" | "not_applied" | "nothing_changed" | "comparison_ended" | "suggestion_closed" | "in_merge" | "merge_ended" | "suggestions_unused" | "file_unreadable" | "host_refused" | "model_unusable" | "llm_profile_unusable" | "budget_used_up" | "price_unknown" | "time_zone_changed" | "workspace_has_public_agents" | "run_ended" | "board_ended" | "agent_refused" | "schedule_invalid" | "approval_decided" | "invalid_arguments" | "still_public" | "would_report_to_itself" | "agent_public" | "already_public" | "not_public" | "taken_down" | "name_taken" | "already_reported" | "own_agent";
+        Code: "not_found" | "forbidden" | "not_signed_in" | "invalid" | "too_large" | "unsupported" | "limit_reached" | "quota_reached" | "unavailable" | "internal" | "wrong_password" | "viewing" | "email_taken" | "email_unconfirmed" | "sign_up_closed" | "id_taken" | "link_dead" | "already_participant" | "direct_chat" | "too_many_pins" | "too_many_reactions" | "last_editor" | "handle_taken" | "draft_locked" | "draft_not_locked" | "not_requested" | "recipient_busy" | "draft_yours" | "other_draft_locked" | "stale_revision" | "stale_base" | "no_draft" | "not_applied" | "nothing_changed" | "comparison_ended" | "suggestion_closed" | "in_merge" | "merge_ended" | "suggestions_unused" | "file_unreadable" | "host_refused" | "model_unusable" | "llm_profile_unusable" | "budget_used_up" | "price_unknown" | "time_zone_changed" | "workspace_has_public_agents" | "run_ended" | "board_ended" | "agent_refused" | "schedule_invalid" | "approval_decided" | "invalid_arguments" | "still_public" | "would_report_to_itself" | "agent_public" | "already_public" | "not_public" | "taken_down" | "name_taken" | "already_reported" | "own_agent";
         ComparisonBodyRequest: {
             /**
              * Format: uuid
@@ -4177,6 +4202,8 @@ export interface components {
             pinned_at: string | null;
             /** @default null */
             pinned_by: string | null;
+            /** @default [] */
+            reactions: components["schemas"]["Reaction"][];
             /** @default null */
             reply_to: string | null;
             /** @default null */
@@ -4818,6 +4845,8 @@ export interface components {
             pinned_at: string | null;
             /** @default null */
             pinned_by: string | null;
+            /** @default [] */
+            reactions: components["schemas"]["Reaction"][];
             /** @default null */
             reply_to: string | null;
             /** @default null */
@@ -7020,6 +7049,29 @@ export interface components {
             description: string;
             label: string;
         };
+        /** @description An emoji at a message, and who reacted with it, in the order in which they did. */
+        Reaction: {
+            actor_ids: string[];
+            emoji: string;
+        };
+        /**
+         * @description The reactions of a message, whose id it has: what a frame has of a message of which nothing else has changed. It replaces the
+         *     reactions and the version of the message. Whoever does not have the message leaves it out: it is read with its reactions.
+         */
+        ReactionsRow: {
+            /** Format: uuid */
+            chat_id: string;
+            /** Format: uuid */
+            id: string;
+            /**
+             * @default reactions
+             * @constant
+             */
+            kind: "reactions";
+            reactions: components["schemas"]["Reaction"][];
+            seq: number;
+            version: number;
+        };
         ReadBodyRequest: {
             /** @description The `seq` of the last message that was read. An earlier one changes nothing. */
             seq: number;
@@ -7857,6 +7909,8 @@ export interface components {
             pinned_at: string | null;
             /** @default null */
             pinned_by: string | null;
+            /** @default [] */
+            reactions: components["schemas"]["Reaction"][];
             /** @default null */
             reply_to: string | null;
             /** @default null */
@@ -8147,6 +8201,8 @@ export interface components {
             pinned_at: string | null;
             /** @default null */
             pinned_by: string | null;
+            /** @default [] */
+            reactions: components["schemas"]["Reaction"][];
             /** @default null */
             reply_to: string | null;
             /** @default null */
@@ -8222,6 +8278,8 @@ export interface components {
             pinned_at: string | null;
             /** @default null */
             pinned_by: string | null;
+            /** @default [] */
+            reactions: components["schemas"]["Reaction"][];
             /** @default null */
             reply_to: string | null;
             /** @default null */
@@ -8338,6 +8396,8 @@ export interface components {
             pinned_at: string | null;
             /** @default null */
             pinned_by: string | null;
+            /** @default [] */
+            reactions: components["schemas"]["Reaction"][];
             /** @default null */
             reply_to: string | null;
             /** @default null */
@@ -8477,6 +8537,8 @@ export interface components {
             pinned_at: string | null;
             /** @default null */
             pinned_by: string | null;
+            /** @default [] */
+            reactions: components["schemas"]["Reaction"][];
             /** @default null */
             reply_to: string | null;
             /** @default null */
@@ -12150,6 +12212,70 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MessageRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    add_reaction: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                chat_id: string;
+                emoji: string;
+                message_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReactionsRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    remove_reaction: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                chat_id: string;
+                emoji: string;
+                message_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReactionsRow"];
                 };
             };
             400: components["responses"]["Error400"];
