@@ -161,7 +161,7 @@ def test_two_reactions_at_once_are_both_kept(team, message):
 
 def test_the_emoji_is_a_part_of_the_address(team, message):
     path = f"/api/v1/chats/{team.chat.id}/messages/{message.id}/reactions/"
-    client = client_for(team.bob)
+    client = client_for(team, "bob")
     answer = client.put(path + "👩‍💻")
     assert (answer.status_code, answer.json()["reactions"][0]["emoji"]) == (200, "👩‍💻")
     assert client.put(path + "x").json()["error"]["code"] == "invalid"
