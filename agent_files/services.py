@@ -108,7 +108,7 @@ def import_agent(
         fallback_handle="agent-imported",
         avatar=file.avatar,
     )
-    chat = open_first_chat(actor, workspace, agent, greeting=get_agent_template("blank", actor.language).greeting)
+    chat = open_first_chat(actor, workspace, agent, template=get_agent_template("blank", actor.language))
     created = NewAgent(get_agent_for(actor, agent.id, AgentVerb.SEE), chat)
     return Import(file, content, missing, created=created)
 

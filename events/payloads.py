@@ -137,8 +137,16 @@ class UsedMemory(Payload):
     entries: int
 
 
+class PromptImprovement(Payload):
+    """A change of a prompt that is offered to beginners: `line` is added to the prompt, `label` says what for."""
+
+    label: str
+    line: str
+
+
 class TextPayload(Payload):
-    """A text of a person or an agent.
+    """A text of a person or an agent. The greeting of a new agent has `questions` to begin with, and an `improvement` of its
+    prompt.
 
     `incomplete`: the text ends here because the model's stream broke off or reached a limit, or the run was stopped. `answers` is
     the message that started the run; `answered_ids` are all messages that address the agent and that the run had read, if several.
@@ -152,6 +160,8 @@ class TextPayload(Payload):
     stamp: Stamp | None = None
     incomplete: bool = False
     greeting: bool = False
+    questions: list[str] | None = None
+    improvement: PromptImprovement | None = None
     answers: UUID | None = None
     memory: UsedMemory | None = None
     answered_ids: list[UUID] | None = None
@@ -300,19 +310,30 @@ class MCPResultData(Payload):
     is_cut: bool = False
 
 
+class TextRange(Payload):
+    """A part of a text: from the character `start` to the one before `end`. Characters are counted, not UTF-16 units."""
+
+    start: int
+    end: int
+
+
 class FoundMessage(Payload):
-    """A message that a search found. `text` is an excerpt."""
+    """A message that a search found. `text` is an excerpt, or the name of a file (`is_file`). `marks`: the words of the query in
+    `text`. Results of tools that older releases have stored have no `author_id` and no `marks`."""
 
     message_id: UUID
     chat_id: UUID
     chat_title: str
     author: str
+    author_id: UUID | None = None
     text: str
+    marks: list[TextRange] | None = None
+    is_file: Literal[True] | None = None
     created_at: datetime
 
 
 class FoundMessagesData(Payload):
-    """The messages that a search of chats found, the newest first."""
+    """The messages that a search of chats found, in its order."""
 
     kind: Literal["found_messages"] = "found_messages"
     query: str

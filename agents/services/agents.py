@@ -14,7 +14,7 @@ from agents.services.specs import check_content
 from agents.services.stored_specs import write_spec
 from agents.services.tree import lift_children
 from agents.specs.content import SpecContent, ToolUse
-from agents.specs.templates import get_agent_template
+from agents.specs.templates import AgentTemplate, get_agent_template
 from chats import services as chats
 from chats.models import Chat, Message
 from common.clock import now
@@ -74,7 +74,7 @@ def create_agent(
         role=start.role,
         avatar=avatar or EmojiAvatar(kind="emoji", emoji=start.emoji),
     )
-    chat = open_first_chat(actor, workspace, agent, greeting=start.greeting) if open_chat else None
+    chat = open_first_chat(actor, workspace, agent, template=start) if open_chat else None
     return NewAgent(get_agent_for(actor, agent.id, AgentVerb.SEE), chat)
 
 
@@ -133,17 +133,21 @@ def check_agent_name(name: str) -> str:
     return name
 
 
-def open_first_chat(actor: Actor, workspace: Workspace, agent: Actor, *, greeting: str) -> Chat:
-    """Create a chat of a new agent and its creator, and post the agent's greeting in it. No run is started."""
+def open_first_chat(actor: Actor, workspace: Workspace, agent: Actor, *, template: AgentTemplate) -> Chat:
+    """Create a chat of a new agent and its creator, and post the greeting of the template in it. No run is started."""
     chat = chats.create_chat(actor, workspace.id, title=agent.name, actor_ids=[agent.id])
-    chat.version = post_greeting(chat, agent, greeting)
+    chat.version = post_greeting(chat, agent, template)
     return chat
 
 
-def post_greeting(chat: Chat, agent: Actor, greeting: str) -> int:
-    """Post the greeting of a new agent in a chat, and return the chat's version. No run is started. `greeting`: see
-    `AgentTemplate`."""
-    text = TextPayload(text=greeting.format(name=agent.name), greeting=True)
+def post_greeting(chat: Chat, agent: Actor, template: AgentTemplate) -> int:
+    """Post the greeting of a new agent in a chat, and return the chat's version. No run is started."""
+    text = TextPayload(
+        text=template.greeting.format(name=agent.name),
+        greeting=True,
+        questions=list(template.questions) or None,
+        improvement=template.improvement,
+    )
     payload = dump_payload("TEXT_MESSAGE", text)
     message = Message(chat=chat, author=agent, type="TEXT_MESSAGE", payload=payload, created_at=now())
     return chats.save_changes(chat.id, [message])

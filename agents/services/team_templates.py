@@ -46,7 +46,7 @@ def create_team_from_template(actor: Actor, workspace_id: UUID, *, template: str
 
     chat = chats.create_chat(actor, workspace.id, title=team.title, actor_ids=[lead.id, *(m.id for m in members)])
     chats.set_response(actor, chat.id, lead.id, response=ResponseMode.ALWAYS)
-    chat.version = post_greeting(chat, lead, team.lead.greeting)
+    chat.version = post_greeting(chat, lead, team.lead)
     return NewTeam(
         lead=get_agent_for(actor, lead.id, AgentVerb.SEE),
         members=[get_agent_for(actor, member.id, AgentVerb.SEE) for member in members],

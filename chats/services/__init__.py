@@ -23,6 +23,7 @@ from chats.services.participants import (
 from chats.services.pins import pin_message, unpin_message
 from chats.services.reactions import add_reaction, remove_reaction
 from chats.services.reading import ReadCursorUpdate, advance_read_cursors, mark_read
+from chats.services.thumbs import give_thumb, take_back_thumb
 
 __all__ = [
     "ReadCursorUpdate",
@@ -37,6 +38,7 @@ __all__ = [
     "find_mentions",
     "get_invitation",
     "leave_workspace_chats",
+    "give_thumb",
     "hide_direct_chat",
     "lock_chat",
     "lock_chats",
@@ -55,5 +57,6 @@ __all__ = [
     "revoke_link",
     "save_changes",
     "set_response",
+    "take_back_thumb",
     "unpin_message",
 ]

@@ -40,6 +40,7 @@ from events.rows.boards import (
     TaskResultRow,
 )
 from events.rows.chats import (
+    AgentThumbRow,
     ChatActivityRow,
     ChatRow,
     ConflictChoice,
@@ -54,6 +55,10 @@ from events.rows.chats import (
     ResponseMode,
     RunRow,
     Segment,
+    ThumbCountsRow,
+    ThumbReason,
+    ThumbRow,
+    ThumbValue,
     VoteCount,
 )
 from events.rows.context import (
@@ -80,6 +85,7 @@ from events.rows.memory import (
 )
 from events.rows.messages import (
     MESSAGE_ROWS,
+    AnswerThumbs,
     MessageMetadata,
     MessageRow,
     Reaction,
@@ -164,6 +170,8 @@ from events.rows.usage import (
 from events.rows.webhooks import DeliveryRow, DeliveryState, WakeCause, WakeRow, WebhookRow
 
 __all__ = [
+    "AgentThumbRow",
+    "AnswerThumbs",
     "BoardDetailRow",
     "BoardEstimateRow",
     "BoardPause",
@@ -190,6 +198,10 @@ __all__ = [
     "LastTimeRow",
     "DeliveryRow",
     "DeliveryState",
+    "ThumbCountsRow",
+    "ThumbReason",
+    "ThumbRow",
+    "ThumbValue",
     "WakeCause",
     "WakeRow",
     "WebhookRow",

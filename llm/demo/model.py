@@ -6,6 +6,7 @@ import re
 from collections.abc import AsyncGenerator
 
 from llm.demo.rules import Call, find_call, read_conversation
+from llm.demo.scripts import find_scripted_answer
 from llm.demo.specialists import build_specialist_answer, find_specialist_calls
 from llm.demo.texts import build_answer, build_job_answer
 from llm.messages import Answer, Chunk, ModelRequest, ToolCall, Usage
@@ -55,6 +56,8 @@ def _build_reply(request: ModelRequest) -> tuple[str, tuple[ToolCall, ...]]:
     if text := build_job_answer(request):
         return text, ()
     conversation = read_conversation(request)
+    if text := find_scripted_answer(conversation):
+        return text, ()
     if calls := find_specialist_calls(conversation):
         return "", tuple(_build_tool_call(call) for call in calls)
     call = find_call(conversation)

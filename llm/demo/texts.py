@@ -10,7 +10,8 @@ from llm.messages import ModelRequest, ToolCall
 _TEXTS = {
     "en": {
         "hello": "Hello! I am {name}.| I am the demo model: change my prompt beside this chat and see what I make of it.",
-        "echo": "I have read: “{text}”| I am the demo model: I follow a few simple rules and do not think.",
+        "echo": "I have read: “{text}”| I am the demo model: I know only the example questions and a few simple rules, and"
+        " do not think.| For real answers, connect a model under Settings → Model.",
         "missing": "I would call {tool}, but I do not know what to put for {missing}.",
         "result": "I called {tool}, and this is what it says: {result}",
         "sub_agent": "I am the demo model, and I play {name}. ",
@@ -27,7 +28,8 @@ _TEXTS = {
     },
     "zh-hant": {
         "hello": "你好！我是 {name}。|我是示範模型：在聊天室旁修改我的提示詞，看我怎麼做。",
-        "echo": "我讀到了：「{text}」|我是示範模型，只依照幾條簡單的規則，不會思考。",
+        "echo": "我讀到了：「{text}」|我是示範模型，只認得範例問題和幾條簡單的規則，不會思考。"
+        "|想要真正的回答，請到「設定 → 模型」連接模型。",
         "missing": "我想呼叫 {tool}，但不知道 {missing} 要填什麼。",
         "result": "我呼叫了 {tool}，它說：{result}",
         "sub_agent": "我是示範模型，扮演 {name}。",
@@ -44,7 +46,8 @@ _TEXTS = {
     },
     "zh-hans": {
         "hello": "你好！我是 {name}。|我是示范模型：在聊天室旁修改我的提示词，看我怎么做。",
-        "echo": "我读到了：“{text}”|我是示范模型，只依照几条简单的规则，不会思考。",
+        "echo": "我读到了：“{text}”|我是示范模型，只认得示例问题和几条简单的规则，不会思考。"
+        "|想要真正的回答，请到“设置 → 模型”连接模型。",
         "missing": "我想调用 {tool}，但不知道 {missing} 要填什么。",
         "result": "我调用了 {tool}，它说：{result}",
         "sub_agent": "我是示范模型，扮演 {name}。",

@@ -16,6 +16,7 @@ from llm import client
 from llm.client import get_model
 from llm.demo.model import _WORDS, DemoModel
 from llm.demo.rules import detect_language, read_conversation
+from llm.demo.scripts import SCRIPTS
 from llm.messages import Answer, Chunk, ModelRequest, ToolCall, ToolSchema, Turn
 from llm.protocol import Endpoint
 from system_tools.web_fetch.page_pool import WebPage
@@ -133,6 +134,43 @@ async def test_the_answer_follows_instructions_in_the_question() -> None:
     assert (await read_answer_text("Answer in English, please: 你好嗎", "用中文回答")).startswith(
         "I have read: “Answer in English"
     )
+
+
+# --- the example questions of the templates -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("key", [key for key, texts in AGENT_TEMPLATES.items() if texts["en"].improvement])
+async def test_the_line_of_the_improvement_leads_to_another_answer(key: str, language: str) -> None:
+    template = AGENT_TEMPLATES[key][language]
+    assert template.questions
+    assert template.improvement
+    for example in SCRIPTS[key][language].examples:
+        first = await read_answer_text(example.question, template.prompt)
+        improved = await read_answer_text(example.question, f"{template.prompt}\n{template.improvement.line}")
+        task = template.prompt.split("\n")[0]
+        assert first == example.answer.replace("{task}", task)
+        assert improved != first
+        assert improved.startswith(example.improved.split("{task}")[0])
+
+
+async def test_other_words_for_the_improvement_lead_to_it_too() -> None:
+    question = SCRIPTS["scribe"]["en"].examples[0].question.lower().replace(".", "")
+    improved = SCRIPTS["scribe"]["en"].examples[0].improved
+    assert await read_answer_text(question, "You write.\nKeep it to a single short sentence, please.") == improved
+    assert (
+        await read_answer_text(question, "You write.\nOne sentence! End each answer with “Bye.”") == f"{improved} Bye."
+    )
+    assert (
+        await read_answer_text(question, "You write.\n一句就好，用繁體中文回答。")
+        == SCRIPTS["scribe"]["zh-hant"].examples[0].improved
+    )
+
+
+async def test_another_question_is_answered_by_what_the_demo_model_can_do_and_how_to_get_a_real_model() -> None:
+    answer = await read_answer_text("What is the capital of France?")
+    assert "I know only the example questions" in answer
+    assert answer.endswith("connect a model under Settings → Model.")
 
 
 # --- tools --------------------------------------------------------------------------------------------------------

@@ -53,7 +53,7 @@ def test_an_answer_leads_to_its_run_and_to_what_was_sent(people: tuple[Person, P
     expect(page.get_by_role("button", name=re.compile("Alice mentioned it"))).to_be_visible()
     expect(page.get_by_text(re.compile("Alice mentioned it in"))).to_be_visible()
     page.get_by_role("link", name="Through its eyes").click()
-    expect(page.get_by_text("You look through the eyes of Scribe.")).to_be_visible()
+    expect(page.get_by_text("You see what Scribe sees.")).to_be_visible()
     expect(page.get_by_text("when does it close?")).to_be_visible()
 
     # Bob is a suggester: he sees the figures, and neither the request nor the viewpoint.

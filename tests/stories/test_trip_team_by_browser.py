@@ -1,4 +1,4 @@
-"""A newcomer without a key gets a whole team by one click. Its lead plans a trip as a board, which the demo model plays."""
+"""A newcomer without a key makes an answer of the demo model right, or gets a whole team by one click, which plans a trip."""
 
 import re
 from collections.abc import Iterator
@@ -19,10 +19,7 @@ def alice(browser: Browser, stack: Stack) -> Iterator[Person]:
     alice.close()
 
 
-QUESTION = "Four days in Kyoto for six people under 120,000, dry weather if possible."
-
-
-def test_a_newcomer_creates_the_trip_team_by_one_click_and_sees_its_board(alice: Person, tmp_path):
+def choose_the_demo_model(alice: Person) -> None:
     page = alice.page
     alice.open("/sign-up")
     alice.fill_in_account("Sign up")
@@ -30,6 +27,56 @@ def test_a_newcomer_creates_the_trip_team_by_one_click_and_sees_its_board(alice:
     page.get_by_role("button", name="Continue").click()
     page.get_by_text("Demo model").first.click()
     page.get_by_role("button", name="Continue").click()
+
+
+def test_a_newcomer_makes_an_answer_right_and_invites_a_colleague(alice: Person, tmp_path):
+    page = alice.page
+    choose_the_demo_model(alice)
+    page.screenshot(path=tmp_path / "templates.png", full_page=True)
+    page.get_by_role("button", name="Create and start chatting").click()
+    questions = page.get_by_role("group", name="Example questions").get_by_role("button")
+    expect(questions).to_have_count(2)
+    page.screenshot(path=tmp_path / "questions.png")
+    questions.first.click()
+    alice.sees("Shipping is not refunded.")
+    alice.sees("Do write to us if anything is unclear.")
+    expect(questions).to_have_count(0)
+
+    # The button types the line, and two keys lead to the answer.
+    improve = page.get_by_role("button", name="Make it one sentence")
+    expect(improve).to_be_visible()
+    page.screenshot(path=tmp_path / "answer.png")
+    improve.click()
+    expect(alice.prompt).to_contain_text("- Answer in one sentence.")
+    expect(alice.prompt).to_be_focused()
+    page.screenshot(path=tmp_path / "line.png")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("button", name=re.compile("^Ask again"))).to_be_visible()
+    page.keyboard.press("Enter")
+    alice.sees("You can return your purchase within 30 days with the receipt; shipping is not refunded.")
+    alice.sees(re.compile("draft r1 · Alice"))
+    expect(page.get_by_role("button", name="Try another question")).to_be_visible()
+    expect(improve).to_have_count(0)
+    page.screenshot(path=tmp_path / "right.png")
+
+    page.get_by_role("button", name="Invite a colleague").click()
+    dialog = page.get_by_role("dialog", name="Invite a colleague")
+    dialog.get_by_role("button", name="Create link").click()
+    expect(dialog.get_by_role("textbox", name="Invite by link")).to_have_value(re.compile("/join/"))
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Try another question").click()
+    alice.sees("We move on 1 March: please take boxes from the kitchen and write your name on each.")
+    page.get_by_role("link", name="Connect a real model").click()
+    expect(page).to_have_url(re.compile(r"/settings\?section=model"))
+    assert alice.errors == []
+
+
+QUESTION = "Four days in Kyoto for six people under 120,000, dry weather if possible."
+
+
+def test_a_newcomer_creates_the_trip_team_by_one_click_and_sees_its_board(alice: Person, tmp_path):
+    page = alice.page
+    choose_the_demo_model(alice)
     group = page.get_by_role("group", name="Or start with a whole team")
     expect(group.get_by_role("listitem")).to_contain_text(["Travel lead", "Weather", "Finance", "Travel", "General"])
     page.screenshot(path=tmp_path / "templates.png", full_page=True)

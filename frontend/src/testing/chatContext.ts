@@ -16,6 +16,7 @@ export const buildChatContext = (changes: Partial<ChatContextValue> = {}): ChatC
   askDraft: noop,
   togglePin: null,
   copy: noop,
+  toggleThumb: null,
   compare: null,
   saveDraft: noop,
   goTo: noop,

@@ -1,11 +1,13 @@
 /** The actions of an open chat. */
-import { stopBoard, stopRun } from '@/api'
+import { stopBoard, stopRun, type ThumbValue } from '@/api'
 import { useActions } from '@/lib/actions'
 import { chatState, isActive, isEnded, upsertRows } from '@/realtime'
 import type { ChatContextValue } from './components/ChatContext'
 import { type CopyFormat, findMarkdown } from './copying'
 import { findRowToPin } from './pins'
 import { canStop, getBoardRights } from './stopRights'
+import { isSystemMessage } from './system'
+import { findAnswer } from './thumbs'
 
 interface ChatActions {
   context: ChatContextValue
@@ -17,8 +19,10 @@ const findFocusedId = () => document.activeElement?.closest<HTMLElement>('[data-
 function replyToFocused({ chatId, reply }: ChatContextValue): boolean {
   const id = findFocusedId()
   const row = id ? chatState(chatId).rows.message.get(id) : undefined
-  if (row) reply(row)
-  return row !== undefined
+  // A system message has no text that a reply could quote.
+  if (!row || isSystemMessage(row)) return false
+  reply(row)
+  return true
 }
 
 function togglePinOfFocused({ chatId, togglePin }: ChatContextValue): boolean {
@@ -33,6 +37,13 @@ function copyFocused({ chatId, copy }: ChatContextValue, format: CopyFormat): bo
   if (!id || !findMarkdown(chatState(chatId), id)) return false
   copy(id, format)
   return true
+}
+
+function toggleThumbOfFocused({ chatId, toggleThumb, findActor }: ChatContextValue, value: ThumbValue): boolean {
+  const id = findFocusedId()
+  const row = id ? findAnswer(chatState(chatId), id, findActor) : undefined
+  if (row) toggleThumb?.(row, value)
+  return row !== undefined
 }
 
 /** Returns a function that stops all active boards and runs of the chat that the reader may stop; null if there is none. */
@@ -68,6 +79,8 @@ export function useChatActions({ context, focusComposer }: ChatActions): void {
     'message.pin': context.togglePin && (() => togglePinOfFocused(context)),
     'message.copyText': () => copyFocused(context, 'text'),
     'message.copyMarkdown': () => copyFocused(context, 'markdown'),
+    'message.good': context.toggleThumb && (() => toggleThumbOfFocused(context, 'up')),
+    'message.bad': context.toggleThumb && (() => toggleThumbOfFocused(context, 'down')),
     'runs.stop': getStopAll(context),
   }))
 }

@@ -39,12 +39,15 @@ export interface AgentPreview {
 /** The empty template, for an agent that is described in a sentence. */
 const BLANK: AgentTemplateRow['key'] = 'blank'
 
+/** A template of an agent that only makes sense in a team: it does what no other agent does. */
+const GENERAL: AgentTemplateRow['key'] = 'general'
+
 /** The form that creates an agent from a template or a sentence, and a chat in which the agent posts its greeting; or a team. */
 export function AgentForm({ workspaceId, onMade, action, large, aside, onPreview }: AgentFormProps) {
   const { t } = useTexts()
   const client = useQueryClient()
   const templates = useAgentTemplates(currentLanguage())
-  const visibleTemplates = (templates.data ?? []).filter(template => template.key !== BLANK)
+  const visibleTemplates = (templates.data ?? []).filter(({ key }) => key !== BLANK && key !== GENERAL)
   const [key, setKey] = useState<string | null>(null)
   const [sentence, setSentence] = useState('')
   const [typedName, setTypedName] = useState<string | null>(null)

@@ -49,6 +49,9 @@ interface WorkshopPanelProps {
   /** Set to open the dialog that saves the draft. If nobody edits it, it is opened for editing first. */
   isSaveRequested: boolean
   onSaveHandled(): void
+  /** A line to add to the prompt of the draft, which is opened for editing; null if there is none. */
+  requestedLine: string | null
+  onLineAdded(): void
   /** Called when the draft has been applied. */
   onApplied(): void
   onSaved(): void
@@ -117,6 +120,14 @@ export default function WorkshopPanel(props: WorkshopPanelProps) {
       onSaveHandled()
     } else void actions.acquire().then(row => row ?? onSaveHandled())
   }, [isSaveRequested, workshop.isMine])
+  const { requestedLine, onLineAdded } = props
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs once for each requested line
+  useEffect(() => {
+    if (requestedLine === null) return
+    onLineAdded()
+    openView('write')
+    startEditing.addLine(requestedLine)
+  }, [requestedLine])
   const goToLine = (line: number) => {
     openView('write')
     // After the editor is rendered.

@@ -15,6 +15,8 @@ interface StartEditing {
   start(): void
   /** Acquires the lock with the typed text. */
   type(prompt: string, at: number): void
+  /** Adds a line to the prompt unless it has it, and focuses the prompt. Acquires the lock if need be. */
+  addLine(line: string): void
 }
 
 export function useStartEditing(
@@ -45,11 +47,19 @@ export function useStartEditing(
     if (isMine && last && last.prompt !== content.prompt) edit({ ...content, prompt: last.prompt }, last.at)
   }, [isMine])
 
+  const type = (text: string, at: number) => {
+    typed.current = { prompt: text, at }
+    void acquire({ ...content, prompt: text })
+  }
   return {
     start: () => void acquire(),
-    type: (text, at) => {
-      typed.current = { prompt: text, at }
-      void acquire({ ...content, prompt: text })
+    type,
+    addLine: line => {
+      const hasLine = content.prompt.split('\n').includes(line)
+      const text = hasLine ? content.prompt : `${content.prompt.trimEnd()}\n${line}`.trimStart()
+      if (!isMine) return type(text, text.length)
+      if (!hasLine) edit({ ...content, prompt: text }, text.length)
+      prompt.current?.focus()
     },
   }
 }

@@ -1,5 +1,5 @@
 import { createContext, useContext } from 'react'
-import type { MessageRow, TextMessageRow } from '@/api'
+import type { MessageRow, TextMessageRow, ThumbValue } from '@/api'
 import type { FindName } from '@/ui/prose/mentions'
 import type { CopyFormat } from '../copying'
 import type { FindActor } from '../hooks'
@@ -19,6 +19,8 @@ export interface ChatContextValue {
   togglePin: ((row: MessageRow) => void) | null
   /** Copies the message that is shown with this id. */
   copy(messageId: string, format: CopyFormat): void
+  /** Calls an answer good or bad, or takes that back; null if the reader may not. */
+  toggleThumb: ((row: TextMessageRow, value: ThumbValue) => void) | null
   /** Opens the comparison of production and the draft with this message, or the one that this reply answers; null without a draft. */
   compare: ((row: TextMessageRow) => void) | null
   /** Opens the workshop of an agent, and the dialog that saves its draft as a version. */

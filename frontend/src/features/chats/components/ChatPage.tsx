@@ -1,5 +1,16 @@
+import { useQueryClient } from '@tanstack/react-query'
 import { MessageCircleOff } from 'lucide-react'
-import { type ReactNode, type Ref, useCallback, useEffect, useImperativeHandle, useMemo, useRef, useState } from 'react'
+import {
+  type ReactNode,
+  type Ref,
+  Suspense,
+  useCallback,
+  useEffect,
+  useImperativeHandle,
+  useMemo,
+  useRef,
+  useState,
+} from 'react'
 import type { ListedChatRow, MessageRow, TextMessageRow, WorkspaceRow } from '@/api'
 import { findSummarisedThrough } from '@/features/context'
 import { cx } from '@/lib/cx'
@@ -21,11 +32,13 @@ import { Boundary } from '@/ui/Boundary'
 import { Button } from '@/ui/Button'
 import { EmptyState } from '@/ui/EmptyState'
 import layout from '@/ui/layout.module.css'
+import { lazy } from '@/ui/lazy'
 import type { FindName } from '@/ui/prose/mentions'
 import { Skeleton } from '@/ui/Skeleton'
 import { useBoardsWentOn } from '../boardsWentOn'
 import { useChatActions } from '../chatActions'
 import { type CopyFormat, findMarkdown } from '../copying'
+import { hasFirstSteps } from '../firstSteps'
 import {
   useActiveRuns,
   useBoardPlaces,
@@ -48,6 +61,7 @@ import { useReadCursor } from '../readCursor'
 import { useReading } from '../reading'
 import { ReadMarksContext, useReadMarks } from '../readMarks'
 import { useScrollToMessage } from '../scrollToMessage'
+import { toggleThumb } from '../thumbs'
 import { addSummaryLine, GrowingItems, type Item } from '../timeline'
 import { Announcer } from './Announcer'
 import { ChatContext, type ChatContextValue } from './ChatContext'
@@ -57,6 +71,8 @@ import { ConnectionBanner } from './ConnectionBanner'
 import { Timeline, type TimelineHandle } from './Timeline'
 import timelineStyles from './Timeline.module.css'
 import { TypingLine } from './TypingLine'
+
+const FirstSteps = lazy(() => import('./FirstSteps').then(module => ({ default: module.FirstSteps })))
 
 interface ChatPageProps {
   chatId: string
@@ -75,6 +91,8 @@ interface ChatPageProps {
   onAskDraft(agentId: string, asked: AskedQuestion): void
   /** Opens the dialog that saves an agent's draft as a version. */
   onSaveDraft(agentId: string): void
+  /** Opens the workshop of an agent, and adds a line to its draft. */
+  onImprove(agentId: string, line: string): void
   onGo(path: string): void
   ref?: Ref<ChatHandle>
 }
@@ -185,6 +203,7 @@ function OpenChat(props: ChatPageProps) {
     getQuestion: agentId => findQuestion(latestMessages.current, agentId, isAgent)?.question.payload.text ?? '',
   }))
   const isBetweenAgents = useIsBetweenAgents(chatId)
+  const client = useQueryClient()
   const canPin = !isBetweenAgents && !isViewing()
   const comparableAgentId = useChatSelector(chatId, selectComparableAgent)
   const compare = useCallback(
@@ -208,6 +227,7 @@ function OpenChat(props: ChatPageProps) {
       askDraft,
       togglePin: canPin ? row => void togglePin(chatId, row) : null,
       copy: (id, format) => void copy(findMarkdown(chatState(chatId), id), format, findName),
+      toggleThumb: canPin ? (row, value) => void toggleThumb(client, row, value, me) : null,
       compare: comparableAgentId === null ? null : row => compare(row, comparableAgentId),
       saveDraft: onSaveDraft,
       goTo: id => void goTo(id),
@@ -237,6 +257,7 @@ function OpenChat(props: ChatPageProps) {
       goTo,
       goToSeq,
       canPin,
+      client,
     ],
   )
   useFocusOnOpen(() => at === null && composer.current?.focus())
@@ -267,6 +288,17 @@ function OpenChat(props: ChatPageProps) {
           />
         </Boundary>
         <TypingLine />
+        {!isBetweenAgents && !isViewing() && hasFirstSteps(messages) ? (
+          <Suspense fallback={null}>
+            <FirstSteps
+              messages={messages}
+              workspace={workspace}
+              onImprove={props.onImprove}
+              onSent={onSent}
+              focusComposer={() => composer.current?.focus()}
+            />
+          </Suspense>
+        ) : null}
         {isBetweenAgents ? (
           <p className={composerStyles.readOnlyChat}>{t('betweenAgents')}</p>
         ) : isViewing() ? null : (

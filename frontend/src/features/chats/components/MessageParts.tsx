@@ -24,6 +24,7 @@ import { chooseRowToPin } from '../pins'
 import { AgentBadge } from './AgentBadge'
 import { useChat } from './ChatContext'
 import messageStyles from './Message.module.css'
+import { useThumbActions } from './Thumbs'
 
 const MessageMenu = lazy(() => import('./MessageMenu').then(module => ({ default: module.MessageMenu })))
 
@@ -117,6 +118,8 @@ interface ActionsProps {
   row: TextMessageRow | FileMessageRow
   /** All rows that are shown as this message. */
   rows?: readonly MessageRow[]
+  /** False for a part of a reply that goes on below it, or is not complete yet. */
+  isAnswer?: boolean
 }
 
 export interface MessageAction {
@@ -128,17 +131,21 @@ export interface MessageAction {
   opensDialog?: true
   /** Whether it is in the menu of the toolbar. */
   isInMenu?: true
+  /** Of an action that is switched on and off. */
+  isPressed?: boolean
 }
 
 /** Lists what the reader can do with a message, in the order of its toolbar and of its menu. */
-function useMessageActions(row: TextMessageRow | FileMessageRow, rows: readonly MessageRow[]): MessageAction[] {
+function useMessageActions({ row, rows = [row], isAnswer = true }: ActionsProps): MessageAction[] {
   const { t } = useTexts()
   const { reply, togglePin, runPath, onGo } = useChat()
   const ofText = useTextActions(row)
+  const thumbs = useThumbActions(row, isAnswer)
   const rowToPin = togglePin ? chooseRowToPin(rows) : undefined
   const actions: MessageAction[] = [
     { label: t('reply'), icon: Reply, run: () => reply(row), shortcut: 'message.reply' },
     ...ofText,
+    ...thumbs,
   ]
   if (togglePin && rowToPin)
     actions.push({
@@ -187,19 +194,20 @@ function useTextActions(row: TextMessageRow | FileMessageRow): MessageAction[] {
  * The toolbar of a message, at its top right. A touch screen, which has no hover, shows all actions with their words at its
  * bottom instead (`longPress.ts`).
  */
-export function Actions({ row, rows = [row] }: ActionsProps) {
+export function Actions(props: ActionsProps) {
   const { t } = useTexts()
-  const actions = useMessageActions(row, rows)
+  const actions = useMessageActions(props)
   const inMenu = actions.filter(({ isInMenu }) => isInMenu)
   return (
     <div className={messageStyles.acts} role="toolbar" aria-label={t('messageActions')}>
-      {actions.map(({ label, icon: Icon, run, opensDialog, isInMenu }) => (
+      {actions.map(({ label, icon: Icon, run, opensDialog, isInMenu, isPressed }) => (
         <IconButton
           key={label}
           small
           label={label}
           className={isInMenu && messageStyles.inMenu}
           aria-haspopup={opensDialog && 'dialog'}
+          aria-pressed={isPressed}
           onClick={run}
         >
           <Icon className="i" aria-hidden />

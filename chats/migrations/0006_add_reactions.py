@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('chats', '0003_message_words'),
+        ('chats', '0005_message_search'),
     ]
 
     operations = [
