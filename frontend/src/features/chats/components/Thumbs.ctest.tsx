@@ -6,7 +6,8 @@ import { answerRequests, page, withQueries } from '@/testing/restServer'
 import { messageRow } from '@/testing/rows'
 import { findAnswer, openThumbForm } from '../thumbs'
 import { ChatContext } from './ChatContext'
-import { ThumbButtons, Thumbs } from './Thumbs'
+import { Actions } from './MessageParts'
+import { Thumbs } from './Thumbs'
 
 const actors = [
   { id: 'robin', kind: 'agent', name: 'Robin' },
@@ -37,7 +38,7 @@ const show = (
   render(
     withQueries(
       <ChatContext value={buildChatContext({ findActor, toggleThumb })}>
-        <ThumbButtons row={row} isAnswer />
+        <Actions row={row} isAnswer />
         <Thumbs row={row} />
       </ChatContext>,
     ),
