@@ -98,6 +98,7 @@ class React(Tool):
     effect = "write"
     is_idempotent = True
     is_trusted = True
+    changes_only_reactions = True
 
     class Args(ToolArgs):
         emoji: str = Field(min_length=1, max_length=32, description="One emoji, such as 👍, 👀 or ✅.")
@@ -106,10 +107,6 @@ class React(Tool):
             ge=1,
             description="The number of the message, as in [#7]. Without it: the newest message that is not yours.",
         )
-
-    def check_rights(self, ctx: ToolContext) -> None:
-        if ctx.chat_id is None:
-            raise ToolError("There are no messages here.", is_final=True)
 
     def run(self, ctx: ToolContext, args: Args) -> str:
         if ctx.chat_id is None:

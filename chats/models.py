@@ -16,7 +16,6 @@ from events.rows import (
     LinkRow,
     MessageRow,
     ParticipantRow,
-    ReactionsRow,
     ResponseMode,
     Role,
     RowOfChat,
@@ -312,20 +311,6 @@ class Message(Identified, VersionedRow):
             pinned_by=self.pinned_by_id,
             reactions=self.reactions or [],
             thumbs=self.thumbs,
-        )
-
-
-class MessageReactions(Message):
-    """A message of which only the reactions have changed: they are published without its text, which may be long."""
-
-    class Meta:
-        proxy = True
-        verbose_name = _("reactions of a message")
-        verbose_name_plural = _("reactions of messages")
-
-    def to_row(self) -> ReactionsRow:  # type: ignore[override]
-        return ReactionsRow(
-            id=self.id, chat_id=self.chat_id, seq=self.seq, version=self.version, reactions=self.reactions or []
         )
 
 

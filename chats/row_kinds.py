@@ -1,7 +1,7 @@
 """The kinds of rows of a chat that this app has: the chat itself, its participants and its messages."""
 
-from chats.models import Chat, ChatActor, Message, MessageReactions
-from events.rows import ChatRow, MessageRow, ParticipantRow, ReactionsRow, RowKind
+from chats.models import Chat, ChatActor, Message
+from events.rows import ChatRow, MessageRow, ParticipantRow, RowKind
 from events.rows.kinds import register
 
 register(RowKind("chat", ChatRow, Chat, order=0))
@@ -15,5 +15,3 @@ register(
     )
 )
 register(RowKind("message", MessageRow, Message, order=100))
-# Only in frames: a client that reads the chat gets the reactions with the messages.
-register(RowKind("reactions", ReactionsRow, MessageReactions, order=110))

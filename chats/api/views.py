@@ -52,7 +52,7 @@ from common.rest import (
 )
 from common.text import to_storable
 from events.payloads import FoundMessage
-from events.rows import ListedChatRow, MessageRow, ParticipantRow, ReactionsRow
+from events.rows import ListedChatRow, MessageRow, ParticipantRow
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 
@@ -193,12 +193,12 @@ class OwnReaction(APIView):
     def buckets(self, request: Request) -> list[Bucket]:
         return get_posting_buckets(request.user.pk, self.kwargs["chat_id"]) if request.method == "PUT" else []
 
-    @extend_schema(operation_id="add_reaction", request=None, responses=ReactionsRow)
+    @extend_schema(operation_id="add_reaction", request=None, responses=MessageRow)
     def put(self, request: Request, chat_id: UUID, message_id: UUID, emoji: str) -> HttpResponse:
         """React to a message with an emoji. A second time changes nothing."""
         return build_response(chats.add_reaction(request.user, chat_id, message_id, emoji).to_row())
 
-    @extend_schema(operation_id="remove_reaction", request=None, responses={200: ReactionsRow})
+    @extend_schema(operation_id="remove_reaction", request=None, responses={200: MessageRow})
     def delete(self, request: Request, chat_id: UUID, message_id: UUID, emoji: str) -> HttpResponse:
         """Remove one's own reaction."""
         return build_response(chats.remove_reaction(request.user, chat_id, message_id, emoji).to_row())

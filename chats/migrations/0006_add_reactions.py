@@ -10,19 +10,6 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.CreateModel(
-            name='MessageReactions',
-            fields=[
-            ],
-            options={
-                'verbose_name': 'reactions of a message',
-                'verbose_name_plural': 'reactions of messages',
-                'proxy': True,
-                'indexes': [],
-                'constraints': [],
-            },
-            bases=('chats.message',),
-        ),
         migrations.AddField(
             model_name='message',
             name='reactions',

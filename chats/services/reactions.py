@@ -7,7 +7,7 @@ from django.db import transaction
 
 from actors.models import Actor
 from chats.emojis import find_emoji
-from chats.models import MessageReactions
+from chats.models import Message
 from chats.permissions import ChatVerb, get_chat_for
 from chats.services.changes import save_changes
 from chats.services.pins import is_pinnable
@@ -21,7 +21,7 @@ MAX_REACTIONS = 20
 @transaction.atomic
 def add_reaction(
     actor: Actor, chat_id: UUID, message_id: UUID, emoji: str, *, on_behalf_of: Actor | None = None
-) -> MessageReactions:
+) -> Message:
     """React to a text or a file of a chat with an emoji. A second time changes nothing.
 
     Raises `NotFound`, `Forbidden`, `Invalid` for what is no emoji and for other messages, `LimitReached` (`too_many_reactions`).
@@ -49,7 +49,7 @@ def add_reaction(
 
 
 @transaction.atomic
-def remove_reaction(actor: Actor, chat_id: UUID, message_id: UUID, emoji: str) -> MessageReactions:
+def remove_reaction(actor: Actor, chat_id: UUID, message_id: UUID, emoji: str) -> Message:
     """Remove one's own reaction. Without one, nothing changes. Raises `NotFound`, `Forbidden`, `Invalid`."""
     emoji = _check_emoji(emoji)
     message = _lock_message(actor, chat_id, message_id, None)
@@ -70,10 +70,10 @@ def _check_emoji(text: str) -> str:
     return emoji
 
 
-def _lock_message(actor: Actor, chat_id: UUID, message_id: UUID, on_behalf_of: Actor | None) -> MessageReactions:
+def _lock_message(actor: Actor, chat_id: UUID, message_id: UUID, on_behalf_of: Actor | None) -> Message:
     """Return a message of a chat in which the actor may post. The chat is locked, so that no reaction is lost."""
     chat = get_chat_for(actor, chat_id, ChatVerb.POST, on_behalf_of=on_behalf_of, lock=True)
-    message = MessageReactions.objects.filter(pk=message_id, chat=chat).first()
+    message = Message.objects.filter(pk=message_id, chat=chat).first()
     if message is None:
         raise NotFound("There is no such message in this chat.")
     return message

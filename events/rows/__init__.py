@@ -83,15 +83,7 @@ from events.rows.memory import (
     TextsOfOthers,
     WithheldMemoryRow,
 )
-from events.rows.messages import (
-    MESSAGE_ROWS,
-    AnswerThumbs,
-    MessageMetadata,
-    MessageRow,
-    Reaction,
-    ReactionsRow,
-    SubAgentMetadata,
-)
+from events.rows.messages import MESSAGE_ROWS, AnswerThumbs, MessageMetadata, MessageRow, SubAgentMetadata
 from events.rows.notifications import NotificationKind, NotificationRow
 from events.rows.people import (
     ActorRow,
@@ -278,8 +270,6 @@ __all__ = [
     "OfferedToolRow",
     "OperationRow",
     "ParticipantRow",
-    "Reaction",
-    "ReactionsRow",
     "Policy",
     "Provenance",
     "PublicUseRow",

@@ -35,10 +35,9 @@ class RowKind:
 
     `row`: its class, or the union of its classes. `model`: a subclass of `chats.models.VersionedRow`. `order`: the place of its
     rows when a chat is read. `list_rows` returns the rows of all chats in their order, with all that `to_row` reads; null for
-    the chat and its messages, which `realtime.catchup` reads itself, and for reactions, which are read with the messages.
-    `is_current`: the rows that a new client gets; null: all. The other ones are sent when they change, and later to a client whose
-    version is older. `is_rare`: most chats have none, so the query for the chat finds out whether there are any before they are
-    read.
+    the chat and its messages, which `realtime.catchup` reads itself. `is_current`: the rows that a new client gets; null: all.
+    The other ones are sent when they change, and later to a client whose version is older. `is_rare`: most chats have none, so
+    the query for the chat finds out whether there are any before they are read.
     """
 
     name: str

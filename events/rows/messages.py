@@ -50,16 +50,6 @@ class Reaction(Row):
     actor_ids: list[UUID]
 
 
-class ReactionsRow(RowOfChat):
-    """The reactions of a message, whose id it has: what a frame has of a message of which nothing else has changed. It replaces the
-    reactions and the version of the message. Whoever does not have the message leaves it out: it is read with its reactions."""
-
-    kind: Literal["reactions"] = "reactions"
-    chat_id: UUID
-    seq: int
-    reactions: list[Reaction]
-
-
 class AnswerThumbs(Row):
     """The people who find an answer of an agent good (`up`) or bad (`down`). Only its author and the editors of the agent read what
     somebody has written with a thumb."""

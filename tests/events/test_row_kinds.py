@@ -22,7 +22,6 @@ def test_each_model_of_rows_of_a_chat_is_one_registered_kind():
         "board",
         "board_task",
         "message",
-        "reactions",
     ]
 
 
@@ -32,8 +31,8 @@ def test_the_union_has_the_rows_of_each_kind_by_the_name_of_the_kind():
 
 
 def test_all_kinds_but_the_chat_and_its_messages_say_how_they_are_listed():
-    """`realtime.catchup` reads these itself: messages with their reactions."""
-    assert {kind.name for kind in list_row_kinds() if kind.list_rows is None} == {"chat", "message", "reactions"}
+    """`realtime.catchup` reads these two itself."""
+    assert {kind.name for kind in list_row_kinds() if kind.list_rows is None} == {"chat", "message"}
 
 
 def test_a_name_is_registered_once():

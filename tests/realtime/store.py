@@ -29,11 +29,6 @@ class Store:
 
     def _put(self, frame: dict[str, Any]) -> None:
         for row in frame["rows"]:
-            if row["kind"] == "reactions":
-                message = self.rows.get(("message", row["id"]))
-                if message is None:
-                    continue
-                row = message | {"version": row["version"], "reactions": row["reactions"]}
             known = self.rows.get((row["kind"], row["id"]))
             if known is None or known["version"] <= row["version"]:
                 self.rows[row["kind"], row["id"]] = row

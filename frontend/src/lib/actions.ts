@@ -44,6 +44,7 @@ const table = {
   'message.nextControl': { help: 'keys.inside', keys: ['Tab'] },
   'message.reply': { help: 'keys.reply', keys: ['r'] },
   'message.pin': { help: 'keys.pin', keys: ['p'] },
+  'message.react': { help: 'keys.react', keys: ['[Shift]++'] },
   'message.copyText': { help: 'keys.copy', keys: ['c'] },
   'message.copyMarkdown': { help: 'keys.copy', keys: ['Shift+c'] },
   'message.good': { help: 'keys.thumbs', keys: ['y'] },

@@ -11,6 +11,7 @@ const texts: Record<string, PlainTextKey> = {
   build_budget: 'tool.about.build_budget',
   search_guides: 'tool.about.search_guides',
   search_history: 'tool.about.search_history',
+  react: 'tool.about.react',
   send_message: 'tool.about.send_message',
   revise_prompt: 'tool.about.revise_prompt',
   list_files: 'tool.about.list_files',

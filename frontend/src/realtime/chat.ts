@@ -56,8 +56,6 @@ const hasEnded: { readonly [K in RowKind]: (row: RowOf<K>) => boolean } = {
   // A reply leaves out the tasks of boards that have ended. No task is ever removed, so a known one is kept.
   board_task: () => true,
   message: () => false,
-  // They are put into their message.
-  reactions: () => false,
 }
 
 export function isEnded<K extends RowKind>(row: RowOf<K> & { kind: K }): boolean {
@@ -119,13 +117,6 @@ class TablesBuilder {
 
   /** Puts a row into its table unless the table has a newer one, or one of the same version that is not to be replaced. */
   upsert(row: AnyRow, { replacesSameVersion }: { replacesSameVersion: boolean }): void {
-    if (row.kind === 'reactions') {
-      const message = this.rows.message.get(row.id)
-      // A message that is not loaded is read with its reactions.
-      if (message)
-        this.upsert({ ...message, version: row.version, reactions: row.reactions }, { replacesSameVersion })
-      return
-    }
     const known = this.rows[row.kind].get(row.id)
     if (!isNewer(row, known, replacesSameVersion) || isSameContent(row, known)) return
     this.copyTable(row.kind).set(row.id, row)

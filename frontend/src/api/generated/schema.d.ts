@@ -1402,6 +1402,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/chats/{chat_id}/messages/{message_id}/reactions/{emoji}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * React to a message with an emoji
+         * @description A second time changes nothing.
+         */
+        put: operations["add_reaction"];
+        post?: never;
+        /** Remove one's own reaction */
+        delete: operations["remove_reaction"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/chats/{chat_id}/messages/{message_id}/thumb": {
         parameters: {
             query?: never;
@@ -3731,6 +3752,8 @@ export interface components {
             pinned_at: string | null;
             /** @default null */
             pinned_by: string | null;
+            /** @default [] */
+            reactions: components["schemas"]["Reaction"][];
             /** @default null */
             reply_to: string | null;
             /** @default null */
@@ -3786,6 +3809,8 @@ export interface components {
             pinned_at: string | null;
             /** @default null */
             pinned_by: string | null;
+            /** @default [] */
+            reactions: components["schemas"]["Reaction"][];
             /** @default null */
             reply_to: string | null;
             /** @default null */
@@ -4233,7 +4258,7 @@ export interface components {
          * @description The codes of all errors. The web app has a text for each in three languages.
          * @enum {string}
          */
-        Code: "not_found" | "forbidden" | "not_signed_in" | "invalid" | "too_large" | "unsupported" | "limit_reached" | "quota_reached" | "unavailable" | "internal" | "wrong_password" | "viewing" | "email_taken" | "email_unconfirmed" | "sign_up_closed" | "id_taken" | "link_dead" | "already_participant" | "direct_chat" | "too_many_pins" | "last_editor" | "handle_taken" | "draft_locked" | "draft_not_locked" | "not_requested" | "recipient_busy" | "draft_yours" | "other_draft_locked" | "stale_revision" | "stale_base" | "no_draft" | "not_applied" | "nothing_changed" | "comparison_ended" | "suggestion_closed" | "in_merge" | "merge_ended" | "suggestions_unused" | "file_unreadable" | "host_refused" | "model_unusable" | "llm_profile_unusable" | "budget_used_up" | "price_unknown" | "time_zone_changed" | "workspace_has_public_agents" | "run_ended" | "board_ended" | "agent_refused" | "schedule_invalid" | "approval_decided" | "invalid_arguments" | "still_public" | "would_report_to_itself" | "agent_public" | "already_public" | "not_public" | "taken_down" | "name_taken" | "already_reported" | "own_agent";
+        Code: "not_found" | "forbidden" | "not_signed_in" | "invalid" | "too_large" | "unsupported" | "limit_reached" | "quota_reached" | "unavailable" | "internal" | "wrong_password" | "viewing" | "email_taken" | "email_unconfirmed" | "sign_up_closed" | "id_taken" | "link_dead" | "already_participant" | "direct_chat" | "too_many_pins" | "too_many_reactions" | "last_editor" | "handle_taken" | "draft_locked" | "draft_not_locked" | "not_requested" | "recipient_busy" | "draft_yours" | "other_draft_locked" | "stale_revision" | "stale_base" | "no_draft" | "not_applied" | "nothing_changed" | "comparison_ended" | "suggestion_closed" | "in_merge" | "merge_ended" | "suggestions_unused" | "file_unreadable" | "host_refused" | "model_unusable" | "llm_profile_unusable" | "budget_used_up" | "price_unknown" | "time_zone_changed" | "workspace_has_public_agents" | "run_ended" | "board_ended" | "agent_refused" | "schedule_invalid" | "approval_decided" | "invalid_arguments" | "still_public" | "would_report_to_itself" | "agent_public" | "already_public" | "not_public" | "taken_down" | "name_taken" | "already_reported" | "own_agent";
         ComparisonBodyRequest: {
             /**
              * Format: uuid
@@ -4289,6 +4314,8 @@ export interface components {
             pinned_at: string | null;
             /** @default null */
             pinned_by: string | null;
+            /** @default [] */
+            reactions: components["schemas"]["Reaction"][];
             /** @default null */
             reply_to: string | null;
             /** @default null */
@@ -4932,6 +4959,8 @@ export interface components {
             pinned_at: string | null;
             /** @default null */
             pinned_by: string | null;
+            /** @default [] */
+            reactions: components["schemas"]["Reaction"][];
             /** @default null */
             reply_to: string | null;
             /** @default null */
@@ -7160,6 +7189,11 @@ export interface components {
             description: string;
             label: string;
         };
+        /** @description An emoji at a message, and who reacted with it, in the order in which they did. */
+        Reaction: {
+            actor_ids: string[];
+            emoji: string;
+        };
         ReadBodyRequest: {
             /** @description The `seq` of the last message that was read. An earlier one changes nothing. */
             seq: number;
@@ -7997,6 +8031,8 @@ export interface components {
             pinned_at: string | null;
             /** @default null */
             pinned_by: string | null;
+            /** @default [] */
+            reactions: components["schemas"]["Reaction"][];
             /** @default null */
             reply_to: string | null;
             /** @default null */
@@ -8289,6 +8325,8 @@ export interface components {
             pinned_at: string | null;
             /** @default null */
             pinned_by: string | null;
+            /** @default [] */
+            reactions: components["schemas"]["Reaction"][];
             /** @default null */
             reply_to: string | null;
             /** @default null */
@@ -8376,6 +8414,8 @@ export interface components {
             pinned_at: string | null;
             /** @default null */
             pinned_by: string | null;
+            /** @default [] */
+            reactions: components["schemas"]["Reaction"][];
             /** @default null */
             reply_to: string | null;
             /** @default null */
@@ -8546,6 +8586,8 @@ export interface components {
             pinned_at: string | null;
             /** @default null */
             pinned_by: string | null;
+            /** @default [] */
+            reactions: components["schemas"]["Reaction"][];
             /** @default null */
             reply_to: string | null;
             /** @default null */
@@ -8687,6 +8729,8 @@ export interface components {
             pinned_at: string | null;
             /** @default null */
             pinned_by: string | null;
+            /** @default [] */
+            reactions: components["schemas"]["Reaction"][];
             /** @default null */
             reply_to: string | null;
             /** @default null */
@@ -12428,6 +12472,70 @@ export interface operations {
             header?: never;
             path: {
                 chat_id: string;
+                message_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    add_reaction: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                chat_id: string;
+                emoji: string;
+                message_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    remove_reaction: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                chat_id: string;
+                emoji: string;
                 message_id: string;
             };
             cookie?: never;

@@ -5,6 +5,7 @@ import { chatState, isActive, isEnded, upsertRows } from '@/realtime'
 import type { ChatContextValue } from './components/ChatContext'
 import { type CopyFormat, findMarkdown } from './copying'
 import { findRowToPin } from './pins'
+import { openChoiceOf } from './reactions'
 import { canStop, getBoardRights } from './stopRights'
 import { isSystemMessage } from './system'
 import { findAnswer } from './thumbs'
@@ -30,6 +31,11 @@ function togglePinOfFocused({ chatId, togglePin }: ChatContextValue): boolean {
   const row = id ? findRowToPin(chatState(chatId), id) : undefined
   if (row) togglePin?.(row)
   return row !== undefined
+}
+
+function reactToFocused({ chatId }: ChatContextValue): boolean {
+  const id = findFocusedId()
+  return id !== undefined && openChoiceOf(chatState(chatId), id)
 }
 
 function copyFocused({ chatId, copy }: ChatContextValue, format: CopyFormat): boolean {
@@ -77,6 +83,7 @@ export function useChatActions({ context, focusComposer }: ChatActions): void {
     'composer.focus': focusComposer,
     'message.reply': () => replyToFocused(context),
     'message.pin': context.togglePin && (() => togglePinOfFocused(context)),
+    'message.react': context.toggleReaction && (() => reactToFocused(context)),
     'message.copyText': () => copyFocused(context, 'text'),
     'message.copyMarkdown': () => copyFocused(context, 'markdown'),
     'message.good': context.toggleThumb && (() => toggleThumbOfFocused(context, 'up')),

@@ -13,6 +13,7 @@ import mcp from './en/mcp'
 import memory from './en/memory'
 import models from './en/models'
 import notifications from './en/notifications'
+import reactions from './en/reactions'
 import screens from './en/screens'
 import search from './en/search'
 import subAgents from './en/subAgents'
@@ -37,6 +38,7 @@ export default {
   ...memory,
   ...models,
   ...notifications,
+  ...reactions,
   ...screens,
   ...search,
   ...subAgents,

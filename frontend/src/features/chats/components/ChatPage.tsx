@@ -57,6 +57,7 @@ import { useLogPart } from '../logPart'
 import { useUnsent } from '../outbox'
 import { togglePin } from '../pins'
 import { type AskedQuestion, findQuestion, findQuestionBefore } from '../question'
+import { toggleReaction } from '../reactions'
 import { useReadCursor } from '../readCursor'
 import { useReading } from '../reading'
 import { ReadMarksContext, useReadMarks } from '../readMarks'
@@ -226,6 +227,7 @@ function OpenChat(props: ChatPageProps) {
       reply: row => composer.current?.reply(row),
       askDraft,
       togglePin: canPin ? row => void togglePin(chatId, row) : null,
+      toggleReaction: canPin ? (row, emoji) => void toggleReaction(row, emoji, me) : null,
       copy: (id, format) => void copy(findMarkdown(chatState(chatId), id), format, findName),
       toggleThumb: canPin ? (row, value) => void toggleThumb(client, row, value, me) : null,
       compare: comparableAgentId === null ? null : row => compare(row, comparableAgentId),

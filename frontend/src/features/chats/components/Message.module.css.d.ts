@@ -22,6 +22,7 @@ declare const late: string;
 declare const foot: string;
 declare const quote: string;
 declare const menuButton: string;
+declare const reactButton: string;
 declare const text: string;
 declare const growing: string;
 declare const caret: string;
@@ -47,6 +48,7 @@ export {
 	foot,
 	quote,
 	menuButton,
+	reactButton,
 	text,
 	growing,
 	caret,
@@ -73,6 +75,7 @@ declare const __default_export__: {
 	foot: typeof foot;
 	quote: typeof quote;
 	menuButton: typeof menuButton;
+	reactButton: typeof reactButton;
 	text: typeof text;
 	growing: typeof growing;
 	caret: typeof caret;

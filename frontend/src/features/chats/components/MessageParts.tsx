@@ -21,9 +21,11 @@ import { lazy } from '@/ui/lazy'
 import { type FindActor, useBoard, useHasDraft } from '../hooks'
 import { formatMessageLine } from '../messageLine'
 import { chooseRowToPin } from '../pins'
+import { chooseRowToReact } from '../reactions'
 import { AgentBadge } from './AgentBadge'
 import { useChat } from './ChatContext'
 import messageStyles from './Message.module.css'
+import { ReactButton, SheetReactions } from './Reactions'
 import { useThumbActions } from './Thumbs'
 
 const MessageMenu = lazy(() => import('./MessageMenu').then(module => ({ default: module.MessageMenu })))
@@ -196,10 +198,19 @@ function useTextActions(row: TextMessageRow | FileMessageRow): MessageAction[] {
  */
 export function Actions(props: ActionsProps) {
   const { t } = useTexts()
+  const { toggleReaction } = useChat()
+  const { row, rows = [row] } = props
   const actions = useMessageActions(props)
   const inMenu = actions.filter(({ isInMenu }) => isInMenu)
+  const rowToReact = toggleReaction ? chooseRowToReact(rows) : undefined
   return (
     <div className={messageStyles.acts} role="toolbar" aria-label={t('messageActions')}>
+      {rowToReact ? (
+        <>
+          <SheetReactions row={rowToReact} shownId={rows[0]?.id ?? row.id} />
+          <ReactButton row={rowToReact} place="toolbar" className={messageStyles.reactButton} />
+        </>
+      ) : null}
       {actions.map(({ label, icon: Icon, run, opensDialog, isInMenu, isPressed }) => (
         <IconButton
           key={label}
