@@ -8,6 +8,7 @@
 
 declare const line: string;
 declare const pill: string;
+declare const emoji: string;
 declare const add: string;
 declare const picker: string;
 declare const choice: string;
@@ -17,6 +18,7 @@ declare const inSheet: string;
 export {
 	line,
 	pill,
+	emoji,
 	add,
 	picker,
 	choice,
@@ -27,6 +29,7 @@ export {
 declare const __default_export__: {
 	line: typeof line;
 	pill: typeof pill;
+	emoji: typeof emoji;
 	add: typeof add;
 	picker: typeof picker;
 	choice: typeof choice;
