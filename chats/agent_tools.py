@@ -91,8 +91,8 @@ class SearchHistory(Tool):
 
 @register
 class React(Tool):
-    """React to a message with one emoji, where that says enough: seen, done, agreed. It wakes nobody. It does not replace an answer
-    to a question."""
+    """React to a message with one emoji, where that says enough: seen, done, agreed. Then write nothing more. It wakes nobody, and
+    is no answer to a question."""
 
     name = "react"
     effect = "write"

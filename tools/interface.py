@@ -166,8 +166,8 @@ class Tool:
     (`ToolOutput.data`). `changes_only_notes`: calls change only the agent's own notes. They need no approval, whatever the run
     has read, because a note stores whose texts the run had read and never raises the rights of a later run.
     `changes_only_reactions`: calls only react to messages of the run's own chat. They need no approval either, as the answer of
-    the run, which says more to the same readers, needs none. `is_question`: calls are questions to a person (`build_question`). `wait_kind`: the kind of what calls wait for (`build_wait`); empty:
-    calls do not wait.
+    the run, which says more to the same readers, needs none. `is_question`: calls are questions to a person (`build_question`).
+    `wait_kind`: the kind of what calls wait for (`build_wait`); empty: calls do not wait.
     """
 
     name: str

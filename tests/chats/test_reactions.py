@@ -228,7 +228,11 @@ def test_an_agent_reacts_only_in_its_chat_and_only_if_its_person_may(team, messa
     elsewhere = chats.create_chat(team.alice, team.workspace.id, title="Without Robin")
     chats.post_message(team.alice, elsewhere.id, text="x", wake="nobody")
     before = fingerprint()
-    for refused in (ToolError, {"chat_id": None}), (ToolError, {"message": 10_000}), (NotFound, {"chat_id": elsewhere.id}):
+    for refused in (
+        (ToolError, {"chat_id": None}),
+        (ToolError, {"message": 10_000}),
+        (NotFound, {"chat_id": elsewhere.id}),
+    ):
         with pytest.raises(refused[0]):
             call(emoji="👍", **refused[1])
     with pytest.raises(Invalid):

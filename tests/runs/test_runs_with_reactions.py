@@ -26,6 +26,17 @@ def test_FAIR8_a_run_that_has_read_texts_of_others_reacts_without_a_click(enviro
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("engine")
+def test_a_reaction_without_a_text_is_an_answer(environment):
+    add_tool_use(environment.team.robin.current_spec, "react")
+    call = {"name": "react", "arguments": json.dumps({"emoji": "✅"})}
+    environment.model.script(calls=[call], then={"text": ""})
+    environment.post("Noted for Friday?")
+    [run] = environment.wait_until_idle()
+    assert (run.state, run.error_code, environment.list_answers()) == ("completed", "", [])
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("engine")
 def test_models_do_not_read_reactions(environment):
     """They would change what the model has read before, so that the provider's cache of the conversation would be lost."""
     said = environment.post("The price is three", wake="nobody")
