@@ -164,6 +164,11 @@ class ChatActor(Identified, VersionedRow):
     removed_at = models.DateTimeField(_("removed at"), null=True, blank=True)
     # Of a direct chat: it is hidden from this actor's list of chats until a message after this seq.
     hidden_seq = models.BigIntegerField(_("hidden seq"), null=True, blank=True)
+    # This person has muted the chat until `muted_until`; null: for good.
+    is_muted = models.BooleanField(_("is muted"), default=False)
+    muted_until = models.DateTimeField(_("muted until"), null=True, blank=True)
+    # It is in the archive of this person until they are mentioned in it.
+    is_archived = models.BooleanField(_("is archived"), default=False)
 
     class Meta:
         verbose_name = _("participant")
@@ -171,6 +176,7 @@ class ChatActor(Identified, VersionedRow):
         constraints = [
             models.UniqueConstraint(fields=["chat", "actor"], name="one_participant_per_actor"),
             models.CheckConstraint(condition=Q(response__in=ResponseMode.values), name="response_known"),
+            models.CheckConstraint(condition=Q(is_muted=True) | Q(muted_until=None), name="only_muted_chat_has_end"),
         ]
         indexes = [models.Index(fields=["actor", "chat"], condition=Q(ended_at=None), name="participants_by_actor")]
 

@@ -77,6 +77,9 @@ def _annotate_activity(chats: QuerySet[Chat], actor: Actor) -> Any:
     return chats.annotate(
         last_read_seq=Coalesce(Subquery(own.values("last_read_seq")[:1]), 0),
         hidden_seq=Subquery(own.values("hidden_seq")[:1]),
+        is_muted=Coalesce(Subquery(own.values("is_muted")[:1]), False),
+        muted_until=Subquery(own.values("muted_until")[:1]),
+        is_archived=Coalesce(Subquery(own.values("is_archived")[:1]), False),
         reader_id=Value(actor.id, UUIDField()),
     ).annotate(
         **build_unread_annotations(spoken, actor, [str(actor.id)], version="version"),
@@ -123,6 +126,9 @@ def build_listed_chats(chats: Iterable[Any]) -> list[ListedChatRow]:
             last_read_seq=chat.last_read_seq,
             last_message=last[chat.last_id].to_row() if chat.last_id in last else None,
             hidden_seq=chat.hidden_seq,
+            is_muted=chat.is_muted,
+            muted_until=chat.muted_until,
+            is_archived=chat.is_archived,
         )
         for chat in found
     ]

@@ -4,7 +4,7 @@ from datetime import date
 from typing import Literal, Self
 from uuid import UUID
 
-from pydantic import Field, model_validator
+from pydantic import AwareDatetime, Field, model_validator
 
 from actors.models import Kind
 from chats.models import MAX_THUMB_TEXT
@@ -113,6 +113,11 @@ class NewParticipantBody(Body):
 class ResponseBody(Body):
     response: ResponseMode
     """`mentions`: what mentions the agent or replies to it; `always`: all messages of people; `never`: none."""
+
+
+class MuteBody(Body):
+    until: AwareDatetime | None = None
+    """When the chat is muted no more; null: it is muted for good."""
 
 
 class ReadBody(Body):

@@ -10,6 +10,8 @@ urlpatterns = [
     path("workspaces/<uuid:workspace_id>/direct-chats", views.DirectChats.as_view()),
     path("workspaces/<uuid:workspace_id>/chats-between-agents", views.ChatsBetweenAgents.as_view()),
     path("chats/<uuid:chat_id>/hidden", views.Hidden.as_view()),
+    path("chats/<uuid:chat_id>/muted", views.Muted.as_view()),
+    path("chats/<uuid:chat_id>/archived", views.Archived.as_view()),
     path("chats/<uuid:chat_id>", views.OneChat.as_view()),
     path("chats/<uuid:chat_id>/messages", views.Messages.as_view()),
     path("chats/<uuid:chat_id>/messages/<uuid:message_id>/pin", views.Pin.as_view()),

@@ -14,6 +14,7 @@ from chats.api.bodies import (
     MessageBody,
     MessagePageRow,
     MessagesQuery,
+    MuteBody,
     NewChatBody,
     NewParticipantBody,
     ReadBody,
@@ -107,6 +108,34 @@ class Hidden(APIView):
     def put(self, request: Request, chat_id: UUID) -> HttpResponse:
         """Hide a direct chat from the reader's list until its next message."""
         chats.hide_direct_chat(request.user, chat_id)
+        return build_empty_response()
+
+
+class Muted(APIView):
+    @extend_schema(operation_id="mute_chat", request=MuteBody, responses={204: None})
+    def put(self, request: Request, chat_id: UUID) -> HttpResponse:
+        """Mute a chat for the reader."""
+        chats.mute_chat(request.user, chat_id, until=read(request, MuteBody).until)
+        return build_empty_response()
+
+    @extend_schema(operation_id="unmute_chat", responses={204: None})
+    def delete(self, request: Request, chat_id: UUID) -> HttpResponse:
+        """End that a chat is muted for the reader."""
+        chats.unmute_chat(request.user, chat_id)
+        return build_empty_response()
+
+
+class Archived(APIView):
+    @extend_schema(operation_id="archive_chat", request=None, responses={204: None})
+    def put(self, request: Request, chat_id: UUID) -> HttpResponse:
+        """Move a chat to the reader's archive until they are mentioned in it."""
+        chats.archive_chat(request.user, chat_id)
+        return build_empty_response()
+
+    @extend_schema(operation_id="restore_chat", responses={204: None})
+    def delete(self, request: Request, chat_id: UUID) -> HttpResponse:
+        """Move a chat back from the reader's archive to their list."""
+        chats.restore_chat(request.user, chat_id)
         return build_empty_response()
 
 

@@ -10,6 +10,7 @@ from chats.services.messages import (
     find_mentions,
     post_message,
 )
+from chats.services.own_settings import archive_chat, mute_chat, restore_archived_chats, restore_chat, unmute_chat
 from chats.services.participants import (
     add_participant,
     create_chat,
@@ -31,6 +32,11 @@ __all__ = [
     "accept_link",
     "add_participant",
     "add_reaction",
+    "archive_chat",
+    "mute_chat",
+    "restore_archived_chats",
+    "restore_chat",
+    "unmute_chat",
     "advance_read_cursors",
     "build_system_message",
     "clean_text",

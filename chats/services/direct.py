@@ -3,6 +3,7 @@
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Q
 
 from actors.models import Actor
 from chats.models import Chat, ChatActor, build_pair_key
@@ -95,7 +96,8 @@ def _reopen(chat: Chat, actor: Actor, pair: dict[UUID, Actor]) -> Chat:
         for change in changes:
             publish_rights_changed(change.row.actor_id)
         publish_list_changed([change.row.actor_id for change in changes], "chats")
-    if ChatActor.objects.filter(chat=chat, actor=actor, hidden_seq__isnull=False).update(hidden_seq=None):
+    away = ChatActor.objects.filter(Q(hidden_seq__isnull=False) | Q(is_archived=True), chat=chat, actor=actor)
+    if away.update(hidden_seq=None, is_archived=False):
         publish_list_changed([actor.id], "chats")
     return chat
 

@@ -142,7 +142,9 @@ def join_chat(chat: Chat, actor: Actor, *, added_by: Actor) -> ChatActor | None:
     update = adjust_responses(chat, participant)
     change: RowChange = participant
     if not participant._state.adding:
-        change = RowUpdate(participant).set(ended_at=None, joined_at=now(), response=participant.response)
+        change = RowUpdate(participant).set(
+            ended_at=None, joined_at=now(), response=participant.response, is_archived=False
+        )
     facts: dict[str, object] = {}
     changes = [change]
     if update is not None:

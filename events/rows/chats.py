@@ -233,7 +233,8 @@ class ListedChatRow(Row):
     """A chat in the list of chats, with its participants and the reader's unread count. A direct chat also lists who has left it.
     Here the `title` of a chat without one is made of the names of the others in it.
 
-    `hidden_seq`: the reader has hidden the chat from the list until a message with a higher `seq`.
+    `hidden_seq`: the reader has hidden the chat from the list until a message with a higher `seq`. `is_muted`: the reader has
+    muted it until `muted_until`; null: for good. `is_archived`: the reader has archived it.
     """
 
     chat: ChatRow
@@ -243,6 +244,9 @@ class ListedChatRow(Row):
     last_read_seq: int
     last_message: MessageRow | None = None
     hidden_seq: int | None = None
+    is_muted: bool = False
+    muted_until: datetime | None = None
+    is_archived: bool = False
 
 
 class ChatActivityRow(Row):

@@ -13,6 +13,7 @@ from approvals.selectors import list_asked_people
 from boards.models import Board
 from chats.mentions import replace_mentions
 from chats.models import Chat, ChatActor, Message
+from chats.services import restore_archived_chats
 from common.clock import now
 from common.ids import new_id
 from common.providers import get_provider
@@ -36,11 +37,13 @@ MAX_EXCERPT_CHARACTERS = Notification._meta.get_field("excerpt").max_length or 0
 
 
 def notify_mentioned_people(chat: Chat, message: Message) -> None:
-    """Notify the people whom a message mentions. A message without mentions makes no query."""
+    """Notify the people whom a message mentions, and take the chat out of their archives. A message without mentions makes no
+    query."""
     mentioned = message.payload.get("mentions", [])
     if message.author is None or not mentioned:
         return
     people = ChatActor.objects.filter(chat=chat, ended_at=None, actor__kind=Kind.HUMAN, actor__in=mentioned)
+    restore_archived_chats(chat.id, mentioned)
     names = dict(Actor.objects.filter(pk__in=mentioned).values_list("handle", "name"))
     beginning = message.text[: MAX_EXCERPT_CHARACTERS * 4]
     text = replace_mentions(beginning, lambda mention: f"@{names.get(mention.handle, mention.handle)}")

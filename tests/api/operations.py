@@ -642,6 +642,10 @@ OPERATIONS: dict[str, Operation] = {
     "list_chats_between_agents": Operation("GET", "workspaces/{workspace_id}/chats-between-agents", MEMBERS),
     # The chat of the table can be left.
     "hide_chat": Operation("PUT", "chats/{chat_id}/hidden", {**MEMBERS, "alice": 409, "bob": 409}),
+    "mute_chat": Operation("PUT", "chats/{chat_id}/muted", MEMBERS, lambda t: {"until": None}),
+    "unmute_chat": Operation("DELETE", "chats/{chat_id}/muted", MEMBERS),
+    "archive_chat": Operation("PUT", "chats/{chat_id}/archived", MEMBERS),
+    "restore_chat": Operation("DELETE", "chats/{chat_id}/archived", MEMBERS),
     "read_chat": Operation("GET", "chats/{chat_id}", MEMBERS),
     "rename_chat": Operation("PATCH", "chats/{chat_id}", MEMBERS, lambda t: {"title": "New"}),
     "read_changes": Operation("GET", "chats/{chat_id}/changes", MEMBERS),

@@ -36,6 +36,9 @@ it('does not apply the filter of the runs of an agent to those of another one', 
     participants: [{ id: 'robin' }],
     last_message: null,
     hidden_seq: null,
+    is_muted: false,
+    muted_until: null,
+    is_archived: false,
   }
   const requests = answerByPath({
     'GET /workspaces/w/chats': page([chat]),

@@ -31,6 +31,9 @@ it('offers invitations only to chats that people can join', async () => {
     participants: [],
     last_message: null,
     hidden_seq: null,
+    is_muted: false,
+    muted_until: null,
+    is_archived: false,
   })
   const requests = answerByPath({
     'GET /me': shell.me,

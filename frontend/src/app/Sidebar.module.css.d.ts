@@ -17,6 +17,8 @@ declare const none: string;
 declare const hit: string;
 declare const me: string;
 declare const mark: string;
+declare const chat: string;
+declare const archived: string;
 declare const agent: string;
 declare const toTop: string;
 
@@ -32,6 +34,8 @@ export {
 	hit,
 	me,
 	mark,
+	chat,
+	archived,
 	agent,
 	toTop
 };
@@ -48,6 +52,8 @@ declare const __default_export__: {
 	hit: typeof hit;
 	me: typeof me;
 	mark: typeof mark;
+	chat: typeof chat;
+	archived: typeof archived;
 	agent: typeof agent;
 	toTop: typeof toTop;
 };

@@ -1,12 +1,13 @@
 import { Link, useParams, useRouter } from '@tanstack/react-router'
-import { ChevronsUpDown, Plus, Search, Settings, SquarePen } from 'lucide-react'
+import { Archive, ChevronsUpDown, Ellipsis, Plus, Search, Settings, SquarePen } from 'lucide-react'
 import { type CSSProperties, Suspense, useState } from 'react'
 import { type ListedChatRow, useAgents, useChats, useLockedDrafts, useWaitingChats } from '@/api'
 import { AgentListItem, buildTree, useAgentDrag } from '@/features/agents'
-import { ChatListItem, chatListItemClass } from '@/features/chats'
+import { ChatListItem, ChatMenu, chatListItemClass, toggleMuted } from '@/features/chats'
 import { NotificationsButton } from '@/features/notifications'
 import { formatShortcut } from '@/lib/actions'
 import { cx } from '@/lib/cx'
+import { areSingleKeysOn } from '@/lib/keys'
 import { useTexts } from '@/lib/language'
 import { readStored } from '@/lib/storage'
 import { Avatar } from '@/ui/Avatar'
@@ -125,6 +126,31 @@ export function SidebarChats() {
       {chats ? <ChatLinks chats={chats.filter(row => !row.chat.is_direct)} /> : <Loading query={query} />}
       {direct.length > 0 ? <h2>{t('directChats')}</h2> : null}
       <ChatLinks chats={direct} />
+      <ArchivedChats />
+    </>
+  )
+}
+
+/** The archived chats, which one click shows. */
+function ArchivedChats() {
+  const { t } = useTexts()
+  const { workspace } = useShell()
+  const [isOpen, setOpen] = useState(false)
+  const archived = useChats(workspace.id).data?.filter(row => row.is_archived) ?? []
+  if (archived.length === 0) return null
+  return (
+    <>
+      <button
+        type="button"
+        className={cx(layout.nav, styles.archived)}
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+      >
+        <Archive className="i" aria-hidden />
+        <span className="cut">{t('archivedChats')}</span>
+        <span className={layout.st}>{archived.length}</span>
+      </button>
+      {isOpen ? <ChatLinks chats={archived} /> : null}
     </>
   )
 }
@@ -139,19 +165,47 @@ function ChatLinks({ chats }: { chats: readonly ListedChatRow[] }) {
   const waiting = useWaitingChats()
   const open = useParams({ strict: false }).chat
   return chats.map(row => (
-    <Link
-      key={row.chat.id}
-      onPointerMove={freezeChatOrder}
-      to="/w/$workspace/c/$chat"
-      params={{ workspace: workspace.handle, chat: row.chat.id }}
-      search={isPhone ? {} : readOpenWorkshop(row.chat.id)}
-      activeOptions={{ includeSearch: false }}
-      className={chatListItemClass(row, row.chat.id === open)}
-      activeProps={{ 'aria-current': 'page' }}
-    >
-      <ChatListItem row={row} me={me.actor.id} isCurrent={row.chat.id === open} waits={waiting.includes(row.chat.id)} />
-    </Link>
+    <div key={row.chat.id} className={styles.chat}>
+      <Link
+        onPointerMove={freezeChatOrder}
+        onKeyDown={event => {
+          if (event.key !== 'm' || event.ctrlKey || event.metaKey || event.altKey || !areSingleKeysOn()) return
+          void toggleMuted(row)
+        }}
+        to="/w/$workspace/c/$chat"
+        params={{ workspace: workspace.handle, chat: row.chat.id }}
+        search={isPhone ? {} : readOpenWorkshop(row.chat.id)}
+        activeOptions={{ includeSearch: false }}
+        className={chatListItemClass(row, row.chat.id === open)}
+        activeProps={{ 'aria-current': 'page' }}
+      >
+        <ChatListItem
+          row={row}
+          me={me.actor.id}
+          isCurrent={row.chat.id === open}
+          waits={waiting.includes(row.chat.id)}
+        />
+      </Link>
+      {isPhone ? null : <ChatMenuButton row={row} />}
+    </div>
   ))
+}
+
+/** The button of the menu of a chat, whose code is loaded on first use. */
+function ChatMenuButton({ row }: { row: ListedChatRow }) {
+  const { t } = useTexts()
+  const [isRequested, setRequested] = useState(false)
+  const trigger = (
+    <IconButton small label={t('chatActions', { chat: row.chat.title })} onClick={() => setRequested(true)}>
+      <Ellipsis className="i s" />
+    </IconButton>
+  )
+  if (!isRequested) return trigger
+  return (
+    <Suspense fallback={trigger}>
+      <ChatMenu row={row} trigger={trigger} />
+    </Suspense>
+  )
 }
 
 /** The heading and the agents, in the sidebar. */

@@ -1,6 +1,7 @@
 /** The actions that work everywhere in a workspace. */
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { type ListedChatRow, useAgents, useChats, type WorkspaceRow } from '@/api'
+import { countsAsUnread } from '@/features/chats'
 import { useActions } from '@/lib/actions'
 import { chooseTheme, type Theme, useTheme } from '@/lib/theme'
 
@@ -78,7 +79,7 @@ export function useShellActions(shell: ShellActions): void {
   const params = { workspace: workspace.handle }
   const goToChat = (step: 1 | -1, unreadOnly: boolean) => {
     const list = (chats ?? [])
-      .filter(row => !unreadOnly || row.unread > 0 || row.chat.id === open) // the step begins at the open chat
+      .filter(row => !unreadOnly || countsAsUnread(row) || row.mentioned || row.chat.id === open) // the step begins at the open chat
       .map(row => row.chat.id)
     const chat = getNext(list, open, step)
     if (chat) void navigate({ to: '/w/$workspace/c/$chat', params: { ...params, chat } })

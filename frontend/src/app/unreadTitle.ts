@@ -1,15 +1,16 @@
 import { useParams } from '@tanstack/react-router'
 import { useChats, useWaitingChats } from '@/api'
+import { countsAsUnread } from '@/features/chats'
 import { useTexts } from '@/lib/language'
 import { usePageTitle } from '@/lib/title'
 import { useShell } from './ShellContext'
 
-/** Returns the number of unread messages in the chats that are not open. */
+/** Returns the number of unread messages in the chats that are not open, muted or archived. */
 export function useUnread(): number {
   const { workspace } = useShell()
   const open = useParams({ strict: false }).chat
   const chats = useChats(workspace.id).data ?? []
-  return chats.reduce((sum, row) => sum + (row.chat.id === open ? 0 : row.unread), 0)
+  return chats.reduce((sum, row) => sum + (row.chat.id !== open && countsAsUnread(row) ? row.unread : 0), 0)
 }
 
 /** Sets the title of the page, with the number of unread messages before it, and whether something waits for the reader. */

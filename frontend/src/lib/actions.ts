@@ -36,6 +36,7 @@ const table = {
   'chat.next': { help: 'keys.chat', keys: ['Alt+ArrowDown'] },
   'chat.previousUnread': { help: 'keys.unread', keys: ['Alt+Shift+ArrowUp'] },
   'chat.nextUnread': { help: 'keys.unread', keys: ['Alt+Shift+ArrowDown'] },
+  'chat.mute': { help: 'keys.mute', keys: ['m'], isOfControl: true },
   'message.previous': { help: 'keys.message', keys: ['ArrowUp', 'k'] },
   'message.next': { help: 'keys.message', keys: ['ArrowDown', 'j'] },
   'message.oldest': { help: 'keys.edge', keys: ['Home'] },

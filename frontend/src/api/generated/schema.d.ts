@@ -1215,6 +1215,24 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/chats/{chat_id}/archived": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Move a chat to the reader's archive until they are mentioned in it */
+        put: operations["archive_chat"];
+        post?: never;
+        /** Move a chat back from the reader's archive to their list */
+        delete: operations["restore_chat"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/chats/{chat_id}/boards": {
         parameters: {
             query?: never;
@@ -1439,6 +1457,24 @@ export interface paths {
         post?: never;
         /** Take back the reader's thumb on an answer */
         delete: operations["take_back_thumb"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/chats/{chat_id}/muted": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Mute a chat for the reader */
+        put: operations["mute_chat"];
+        post?: never;
+        /** End that a chat is muted for the reader */
+        delete: operations["unmute_chat"];
         options?: never;
         head?: never;
         patch?: never;
@@ -5492,16 +5528,23 @@ export interface components {
          * @description A chat in the list of chats, with its participants and the reader's unread count. A direct chat also lists who has left it.
          *     Here the `title` of a chat without one is made of the names of the others in it.
          *
-         *     `hidden_seq`: the reader has hidden the chat from the list until a message with a higher `seq`.
+         *     `hidden_seq`: the reader has hidden the chat from the list until a message with a higher `seq`. `is_muted`: the reader has
+         *     muted it until `muted_until`; null: for good. `is_archived`: the reader has archived it.
          */
         ListedChatRow: {
             chat: components["schemas"]["ChatRow"];
             /** @default null */
             hidden_seq: number | null;
+            /** @default false */
+            is_archived: boolean;
+            /** @default false */
+            is_muted: boolean;
             /** @default null */
             last_message: components["schemas"]["MessageRow"] | null;
             last_read_seq: number;
             mentioned: boolean;
+            /** @default null */
+            muted_until: string | null;
             participants: components["schemas"]["ActorRow"][];
             unread: number;
         };
@@ -5931,6 +5974,13 @@ export interface components {
             failed: number;
             runs: number;
             typical_seconds: number | null;
+        };
+        MuteBodyRequest: {
+            /**
+             * @description When the chat is muted no more; null: it is muted for good.
+             * @default null
+             */
+            until?: string | null;
         };
         /** @description Whether a name or a handle is free for a public agent, and, if not, free ones. */
         NameCheckRow: {
@@ -11969,6 +12019,64 @@ export interface operations {
             503: components["responses"]["Error503"];
         };
     };
+    archive_chat: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    restore_chat: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
     list_boards: {
         parameters: {
             query?: {
@@ -12615,6 +12723,68 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["MessageRow"];
                 };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    mute_chat: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["MuteBodyRequest"];
+            };
+        };
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    unmute_chat: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];

@@ -131,6 +131,16 @@ export const openDirectChat = (workspaceId: string, actorId: string) =>
 /** Hides a direct chat from the list until its next message. */
 export const hideChat = (id: string) =>
   rest.PUT('/api/v1/chats/{chat_id}/hidden', { params: { path: { chat_id: id } } })
+/** Mutes a chat for this person until a time; null: for good. */
+export const muteChat = (id: string, until: string | null) =>
+  rest.PUT('/api/v1/chats/{chat_id}/muted', { params: { path: { chat_id: id } }, body: { until } })
+export const unmuteChat = (id: string) =>
+  rest.DELETE('/api/v1/chats/{chat_id}/muted', { params: { path: { chat_id: id } } })
+/** Moves a chat to the archive of this person until they are mentioned in it. */
+export const archiveChat = (id: string) =>
+  rest.PUT('/api/v1/chats/{chat_id}/archived', { params: { path: { chat_id: id } } })
+export const restoreChat = (id: string) =>
+  rest.DELETE('/api/v1/chats/{chat_id}/archived', { params: { path: { chat_id: id } } })
 export const addToChat = (id: string, actorId: string) =>
   unwrap(
     rest.POST('/api/v1/chats/{chat_id}/participants', {

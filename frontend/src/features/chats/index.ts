@@ -1,3 +1,4 @@
+import type { ListedChatRow } from '@/api'
 import { lazy } from '@/ui/lazy'
 
 export { AgentBadge } from './components/AgentBadge'
@@ -8,9 +9,14 @@ export { ConnectionBanner } from './components/ConnectionBanner'
 export { LazyProse } from './components/LazyProse'
 export { storeComposerText } from './composerDraft'
 export { useIsClosed, useLastAnswerer, useParticipants } from './hooks'
+export { countsAsUnread, findNextEnd, isMuted } from './muted'
 export { send, startOutbox } from './outbox'
 export type { AskedQuestion } from './question'
 
+export const ChatMenu = lazy(() => import('./components/ChatMenu').then(module => ({ default: module.ChatMenu })))
+/** Mutes a chat for good, or ends that it is muted. */
+export const toggleMuted = (row: ListedChatRow) =>
+  import('./components/ChatMenu').then(module => module.toggleMuted(row))
 export const NewChatDialog = lazy(() =>
   import('./components/NewChatDialog').then(module => ({ default: module.NewChatDialog })),
 )

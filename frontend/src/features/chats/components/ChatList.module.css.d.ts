@@ -7,6 +7,7 @@
  */
 
 declare const row: string;
+declare const muted: string;
 declare const lines: string;
 declare const line: string;
 declare const last: string;
@@ -14,6 +15,7 @@ declare const waits: string;
 
 export {
 	row,
+	muted,
 	lines,
 	line,
 	last,
@@ -22,6 +24,7 @@ export {
 
 declare const __default_export__: {
 	row: typeof row;
+	muted: typeof muted;
 	lines: typeof lines;
 	line: typeof line;
 	last: typeof last;

@@ -1,4 +1,4 @@
-import { Hash, ShieldQuestion } from 'lucide-react'
+import { BellOff, Hash, ShieldQuestion } from 'lucide-react'
 import type { ReactNode } from 'react'
 import type { ActorRow, ListedChatRow, MessageRow } from '@/api'
 import { cx } from '@/lib/cx'
@@ -10,6 +10,7 @@ import blocks from '@/ui/blocks.module.css'
 import layout from '@/ui/layout.module.css'
 import proseStyles from '@/ui/prose/Prose.module.css'
 import { formatMessageLine } from '../messageLine'
+import { isMuted } from '../muted'
 import styles from './ChatList.module.css'
 
 interface ChatLinkProps {
@@ -57,27 +58,37 @@ export function ChatListItem({ row, me, isCurrent, waits }: ChatLinkProps): Reac
               lang={last ? detectLanguage(last) : undefined}
             />
           )}
-          {isCurrent ? null : <UnreadCount row={row} />}
+          {isCurrent && !isMuted(row) ? null : <UnreadCount row={row} isCurrent={isCurrent} />}
         </span>
       </span>
     </>
   )
 }
 
-function UnreadCount({ row: { unread, mentioned } }: Pick<ChatLinkProps, 'row'>) {
+/** The number of unread messages. A muted chat has a sign instead; a mention shows in both. */
+function UnreadCount({ row, isCurrent }: Pick<ChatLinkProps, 'row' | 'isCurrent'>) {
   const { t } = useTexts()
-  if (unread === 0) return null
+  const { unread, mentioned } = row
+  const muted = isMuted(row)
+  if (unread === 0 && !muted) return null
   return (
     <span className={layout.st}>
-      {mentioned ? (
+      {mentioned && !isCurrent ? (
         <b className={proseStyles.at} title={t('mentionedYou')}>
           @
         </b>
       ) : null}
-      <span className={blocks.count} data-unread>
-        {unread > 99 ? '99+' : unread}
-        <span className="sr"> {t('unread')}</span>
-      </span>
+      {muted ? (
+        <>
+          <BellOff className="i s" aria-hidden />
+          <span className="sr"> {t('muted')}</span>
+        </>
+      ) : (
+        <span className={blocks.count} data-unread>
+          {unread > 99 ? '99+' : unread}
+          <span className="sr"> {t('unread')}</span>
+        </span>
+      )}
     </span>
   )
 }
@@ -99,4 +110,4 @@ function formatLastMessage(
 }
 
 export const chatListItemClass = (row: ListedChatRow, isCurrent: boolean) =>
-  cx(layout.nav, styles.row, row.unread > 0 && !isCurrent && layout.unread)
+  cx(layout.nav, styles.row, isMuted(row) ? styles.muted : row.unread > 0 && !isCurrent && layout.unread)

@@ -4,11 +4,15 @@ import {
   type ActorRow,
   addToChat,
   hideChat,
+  muteChat,
   type ParticipantRow,
   removeFromChat,
   renameChat,
+  restoreChat,
   setResponse,
+  unmuteChat,
   useAgents,
+  useChats,
   useLinks,
   useMe,
   useMembers,
@@ -27,9 +31,11 @@ import { Dialog } from '@/ui/Dialog'
 import fieldStyles from '@/ui/Field.module.css'
 import { showToast } from '@/ui/toast'
 import { useIsBetweenAgents, useMessages, useParticipants, usePeopleWithChatOpen } from '../hooks'
+import { getMuteEnd, isMuted, muteSpans } from '../muted'
 import { isOfSubAgent } from '../subAgents'
 import { ActorPicker } from './ActorPicker'
 import { AgentBadge } from './AgentBadge'
+import { archive } from './ChatMenu'
 import { isActiveLink, Links, LinkText } from './Links'
 import styles from './PeopleDialog.module.css'
 import { PublicAgentPicker } from './PublicAgentPicker'
@@ -85,6 +91,7 @@ function PeopleBody({ chatId, workspace, title, isDirect, onOpenChange, onMessag
       ) : (
         <RenameForm chatId={chatId} title={title} />
       )}
+      {isBetweenAgents ? null : <OwnSettings chatId={chatId} workspaceId={workspace.id} />}
       <ul className={blocks.rows}>
         {[...participants]
           .sort((a, b) => order(a) - order(b))
@@ -107,6 +114,31 @@ function PeopleBody({ chatId, workspace, title, isDirect, onOpenChange, onMessag
         <Links chatId={chatId} canInviteEditors={workspace.verbs.includes('change_role')} />
       ) : null}
     </>
+  )
+}
+
+/** What the reader sets for themselves: whether the chat is muted, or archived. */
+function OwnSettings({ chatId, workspaceId }: { chatId: string; workspaceId: string }) {
+  const { t } = useTexts()
+  const row = useChats(workspaceId).data?.find(row => row.chat.id === chatId)
+  if (!row) return null
+  return (
+    <div className="row wrap">
+      {isMuted(row) ? (
+        <Button onClick={() => void unmuteChat(chatId).catch(showError)}>{t('mute.end')}</Button>
+      ) : (
+        muteSpans.map(span => (
+          <Button key={span} onClick={() => void muteChat(chatId, getMuteEnd(span)).catch(showError)}>
+            {t(`mute.${span}`)}
+          </Button>
+        ))
+      )}
+      {row.is_archived ? (
+        <Button onClick={() => void restoreChat(chatId).catch(showError)}>{t('archive.end')}</Button>
+      ) : (
+        <Button onClick={() => archive(row)}>{t('archive.chat')}</Button>
+      )}
+    </div>
   )
 }
 

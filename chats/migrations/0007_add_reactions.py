@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('chats', '0005_message_search'),
+        ('chats', '0006_add_own_settings'),
     ]
 
     operations = [
