@@ -315,7 +315,7 @@ class Message(Identified, VersionedRow):
             edited_at=self.edited_at,
             pinned_at=self.pinned_at,
             pinned_by=self.pinned_by_id,
-            reactions=self.reactions or [],
+            reactions=self.reactions,
             thumbs=self.thumbs,
         )
 

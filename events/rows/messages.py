@@ -75,7 +75,7 @@ class BaseMessageRow(RowOfChat):
     edited_at: datetime | None = None
     pinned_at: datetime | None = None
     pinned_by: UUID | None = None
-    reactions: list[Reaction] = []
+    reactions: list[Reaction] | None = None
     thumbs: Annotated[dict[str, Any], DescribedAs(AnswerThumbs.__name__)] | None = None
 
 

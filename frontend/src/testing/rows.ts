@@ -32,7 +32,7 @@ export const messageRow = (seq: number, more: MessageChange = {}): MessageRow =>
     edited_at: null,
     pinned_at: null,
     pinned_by: null,
-    reactions: [],
+    reactions: null,
     thumbs: null,
     ...more,
   }
@@ -71,7 +71,7 @@ export const systemRow = (
   edited_at: null,
   pinned_at: null,
   pinned_by: null,
-  reactions: [],
+  reactions: null,
   thumbs: null,
   ...more,
 })

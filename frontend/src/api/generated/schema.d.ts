@@ -3788,8 +3788,8 @@ export interface components {
             pinned_at: string | null;
             /** @default null */
             pinned_by: string | null;
-            /** @default [] */
-            reactions: components["schemas"]["Reaction"][];
+            /** @default null */
+            reactions: components["schemas"]["Reaction"][] | null;
             /** @default null */
             reply_to: string | null;
             /** @default null */
@@ -3845,8 +3845,8 @@ export interface components {
             pinned_at: string | null;
             /** @default null */
             pinned_by: string | null;
-            /** @default [] */
-            reactions: components["schemas"]["Reaction"][];
+            /** @default null */
+            reactions: components["schemas"]["Reaction"][] | null;
             /** @default null */
             reply_to: string | null;
             /** @default null */
@@ -4350,8 +4350,8 @@ export interface components {
             pinned_at: string | null;
             /** @default null */
             pinned_by: string | null;
-            /** @default [] */
-            reactions: components["schemas"]["Reaction"][];
+            /** @default null */
+            reactions: components["schemas"]["Reaction"][] | null;
             /** @default null */
             reply_to: string | null;
             /** @default null */
@@ -4995,8 +4995,8 @@ export interface components {
             pinned_at: string | null;
             /** @default null */
             pinned_by: string | null;
-            /** @default [] */
-            reactions: components["schemas"]["Reaction"][];
+            /** @default null */
+            reactions: components["schemas"]["Reaction"][] | null;
             /** @default null */
             reply_to: string | null;
             /** @default null */
@@ -8081,8 +8081,8 @@ export interface components {
             pinned_at: string | null;
             /** @default null */
             pinned_by: string | null;
-            /** @default [] */
-            reactions: components["schemas"]["Reaction"][];
+            /** @default null */
+            reactions: components["schemas"]["Reaction"][] | null;
             /** @default null */
             reply_to: string | null;
             /** @default null */
@@ -8375,8 +8375,8 @@ export interface components {
             pinned_at: string | null;
             /** @default null */
             pinned_by: string | null;
-            /** @default [] */
-            reactions: components["schemas"]["Reaction"][];
+            /** @default null */
+            reactions: components["schemas"]["Reaction"][] | null;
             /** @default null */
             reply_to: string | null;
             /** @default null */
@@ -8464,8 +8464,8 @@ export interface components {
             pinned_at: string | null;
             /** @default null */
             pinned_by: string | null;
-            /** @default [] */
-            reactions: components["schemas"]["Reaction"][];
+            /** @default null */
+            reactions: components["schemas"]["Reaction"][] | null;
             /** @default null */
             reply_to: string | null;
             /** @default null */
@@ -8636,8 +8636,8 @@ export interface components {
             pinned_at: string | null;
             /** @default null */
             pinned_by: string | null;
-            /** @default [] */
-            reactions: components["schemas"]["Reaction"][];
+            /** @default null */
+            reactions: components["schemas"]["Reaction"][] | null;
             /** @default null */
             reply_to: string | null;
             /** @default null */
@@ -8779,8 +8779,8 @@ export interface components {
             pinned_at: string | null;
             /** @default null */
             pinned_by: string | null;
-            /** @default [] */
-            reactions: components["schemas"]["Reaction"][];
+            /** @default null */
+            reactions: components["schemas"]["Reaction"][] | null;
             /** @default null */
             reply_to: string | null;
             /** @default null */

@@ -15,7 +15,7 @@ export const getChoiceKey = (place: 'toolbar' | 'line', messageId: string) => `$
 /** Returns the row that gets a reaction for rows that are shown as one: the last that has some, else the last that can have some. */
 export function chooseRowToReact(rows: readonly MessageRow[]): MessageRow | undefined {
   const possible = rows.filter(isPinnable)
-  return possible.findLast(row => row.reactions.length > 0) ?? possible.at(-1)
+  return possible.findLast(row => row.reactions) ?? possible.at(-1)
 }
 
 /** Opens the choice of emojis at the toolbar of the message that is shown with this id. Returns whether it can have reactions. */
@@ -26,7 +26,7 @@ export function openChoiceOf(chat: ChatState, id: string): boolean {
 }
 
 export const hasReacted = (row: MessageRow, emoji: string, person: string): boolean =>
-  row.reactions.some(reaction => reaction.emoji === emoji && reaction.actor_ids.includes(person))
+  row.reactions?.some(reaction => reaction.emoji === emoji && reaction.actor_ids.includes(person)) ?? false
 
 const pending = new Set<string>()
 

@@ -21,7 +21,9 @@ export function ReactionLine({ rows }: { rows: readonly MessageRow[] }) {
       {rows
         .filter(isPinnable)
         .flatMap(row =>
-          row.reactions.map(reaction => <Pill key={`${row.id} ${reaction.emoji}`} row={row} reaction={reaction} />),
+          (row.reactions ?? []).map(reaction => (
+            <Pill key={`${row.id} ${reaction.emoji}`} row={row} reaction={reaction} />
+          )),
         )}
       {rowToReact && toggleReaction ? <ReactButton row={rowToReact} place="line" className={styles.add} /> : null}
     </fieldset>

@@ -19,7 +19,7 @@ const actors = [
 ] as unknown as ActorRow[]
 const findActor = (id: string | null | undefined) => actors.find(actor => actor.id === id) ?? null
 
-const message = (reactions: Reaction[], more: Partial<MessageRow> = {}) =>
+const message = (reactions: Reaction[] | null, more: Partial<MessageRow> = {}) =>
   messageRow(2, { author_id: 'bob', payload: { text: 'Friday?' }, reactions, ...(more as object) }) as Extract<
     MessageRow,
     { type: 'TEXT_MESSAGE' }
@@ -63,8 +63,8 @@ it('shows reactions without buttons to those who only read', async () => {
 
 it('opens the choice by the key of the focused message, and chooses by number', async () => {
   const toggle = vi.fn()
-  await loadChat([message([])])
-  const screen = await render(build(message([]), toggle))
+  await loadChat([message(null)])
+  const screen = await render(build(message(null), toggle))
   expect(openChoiceOf(chatState('c'), 'm2')).toBe(true)
   await expect.element(screen.getByRole('button', { name: '👍' })).toHaveFocus()
   await userEvent.keyboard('{ArrowRight}')
@@ -89,7 +89,7 @@ it('takes any other emoji from the field, and no words', async () => {
 })
 
 it('adds the emojis to the actions of a message that was pressed long', async () => {
-  const screen = await render(build(message([]), vi.fn()))
+  const screen = await render(build(message(null), vi.fn()))
   pressedMessage.set('m2')
   await expect.poll(() => screen.container.querySelectorAll('fieldset button').length).toBe(8)
   pressedMessage.set('m1')
@@ -97,8 +97,8 @@ it('adds the emojis to the actions of a message that was pressed long', async ()
 })
 
 it('removes a reaction the second time, and sends one request while another is under way', async () => {
-  const requests = answerRequests(() => [200, message([])])
-  await Promise.all([1, 2].map(() => toggleReaction(message([]), '👍', 'alice')))
+  const requests = answerRequests(() => [200, message(null)])
+  await Promise.all([1, 2].map(() => toggleReaction(message(null), '👍', 'alice')))
   await toggleReaction(message([{ emoji: '👍', actor_ids: ['alice'] }]), '👍', 'alice')
   const path = `/chats/c/messages/m2/reactions/${encodeURIComponent('👍')}`
   expect(requests.map(({ method, path }) => [method, path])).toEqual([

@@ -15,7 +15,7 @@ const EmojiChoice = lazy(() => import('./ReactionPicker').then(module => ({ defa
 
 /** Below the text of a message: with which emojis people and agents have reacted. `rows`: all that are shown as the message. */
 export function Reactions({ rows }: { rows: readonly MessageRow[] }) {
-  if (!rows.some(row => row.reactions.length > 0)) return null
+  if (!rows.some(row => row.reactions)) return null
   return (
     <Suspense fallback={null}>
       <ReactionLine rows={rows} />
