@@ -4,7 +4,7 @@ import { useActions } from '@/lib/actions'
 import { chatState, isActive, isEnded, upsertRows } from '@/realtime'
 import type { ChatContextValue } from './components/ChatContext'
 import { type CopyFormat, findMarkdown } from './copying'
-import { findRowToPin } from './pins'
+import { findRowToPin, findShownRows } from './pins'
 import { openChoiceOf } from './reactions'
 import { canStop, getBoardRights } from './stopRights'
 import { isSystemMessage } from './system'
@@ -35,7 +35,7 @@ function togglePinOfFocused({ chatId, togglePin }: ChatContextValue): boolean {
 
 function reactToFocused({ chatId }: ChatContextValue): boolean {
   const id = findFocusedId()
-  return id !== undefined && openChoiceOf(chatState(chatId), id)
+  return id !== undefined && openChoiceOf(findShownRows(chatState(chatId), id), id)
 }
 
 function copyFocused({ chatId, copy }: ChatContextValue, format: CopyFormat): boolean {
@@ -83,7 +83,7 @@ export function useChatActions({ context, focusComposer }: ChatActions): void {
     'composer.focus': focusComposer,
     'message.reply': () => replyToFocused(context),
     'message.pin': context.togglePin && (() => togglePinOfFocused(context)),
-    'message.react': context.toggleReaction && (() => reactToFocused(context)),
+    'message.react': context.canReact ? () => reactToFocused(context) : null,
     'message.copyText': () => copyFocused(context, 'text'),
     'message.copyMarkdown': () => copyFocused(context, 'markdown'),
     'message.good': context.toggleThumb && (() => toggleThumbOfFocused(context, 'up')),

@@ -9,8 +9,8 @@ const SLOP_PX = 10
 
 const ACTING = '[data-acting]'
 
-/** The id with which the message is shown whose actions a long press has opened. */
-export const pressedMessage = observable<string | null>(null)
+/** The message whose actions a long press has opened. */
+export const pressedMessage = observable<HTMLElement | null>(null)
 
 const toElement = (target: EventTarget | null) => (target instanceof Element ? target : null)
 
@@ -28,7 +28,7 @@ function hideActions(): void {
 function showActions(message: HTMLElement): void {
   hideActions()
   message.dataset['acting'] = ''
-  pressedMessage.set(message.dataset['message'] ?? null)
+  pressedMessage.set(message)
   const toolbar = findToolbar(message)
   toolbar?.setAttribute('popover', 'manual')
   toolbar?.showPopover()
@@ -40,10 +40,7 @@ export function useLongPress() {
 
   useEffect(() => {
     const onDown = (event: Event) => toElement(event.target)?.closest(`${ACTING} [role=toolbar]`) || hideActions()
-    const onClick = (event: Event) => {
-      const target = toElement(event.target)
-      if (target?.closest(`${ACTING} [role=toolbar]`) && !target.closest('input')) hideActions()
-    }
+    const onClick = (event: Event) => toElement(event.target)?.closest(`${ACTING} [role=toolbar]`) && hideActions()
     document.addEventListener('pointerdown', onDown)
     document.addEventListener('click', onClick)
     return () => {

@@ -1,16 +1,10 @@
-/** Reactions to messages: which message of a reply gets them, adding and removing one's own, and which choice is open. */
-import { addReaction, type MessageRow, removeReaction } from '@/api'
-import { getErrorText } from '@/lib/errors'
+/** Reactions to messages: which row of a reply gets them, and the open choice of emojis. */
+import type { MessageRow } from '@/api'
 import { observable } from '@/lib/observable'
-import { type ChatState, upsertRows } from '@/realtime'
-import { showToast } from '@/ui/toast'
-import { findShownRows, isPinnable } from './pins'
+import { isPinnable } from './pins'
 
-export const usualEmojis = ['👍', '👀', '✅', '🙏', '🎉', '❤️', '😄', '🤔'] as const
-
-/** The message whose choice of emojis is open, and where: at its toolbar or below its text. */
-export const openChoice = observable<string | null>(null)
-export const getChoiceKey = (place: 'toolbar' | 'line', messageId: string) => `${place} ${messageId}`
+/** The message whose choice of emojis is open, and the element at which it is shown: the message, or a button below it. */
+export const openChoice = observable<{ id: string; anchor: Element } | null>(null)
 
 /** Returns the row that gets a reaction for rows that are shown as one: the last that has some, else the last that can have some. */
 export function chooseRowToReact(rows: readonly MessageRow[]): MessageRow | undefined {
@@ -18,29 +12,11 @@ export function chooseRowToReact(rows: readonly MessageRow[]): MessageRow | unde
   return possible.findLast(row => row.reactions) ?? possible.at(-1)
 }
 
-/** Opens the choice of emojis at the toolbar of the message that is shown with this id. Returns whether it can have reactions. */
-export function openChoiceOf(chat: ChatState, id: string): boolean {
-  const row = chooseRowToReact(findShownRows(chat, id))
-  if (row) openChoice.set(getChoiceKey('toolbar', row.id))
-  return row !== undefined
-}
-
-export const hasReacted = (row: MessageRow, emoji: string, person: string): boolean =>
-  row.reactions?.some(reaction => reaction.emoji === emoji && reaction.actor_ids.includes(person)) ?? false
-
-const pending = new Set<string>()
-
-/** Adds a reaction, or removes it if the person has reacted so before. While a request is under way, another one is not sent. */
-export async function toggleReaction(row: MessageRow, emoji: string, me: string): Promise<void> {
-  const key = `${row.id} ${emoji}`
-  if (pending.has(key)) return
-  pending.add(key)
-  try {
-    const send = hasReacted(row, emoji, me) ? removeReaction : addReaction
-    upsertRows(row.chat_id, [await send(row.chat_id, row.id, emoji)])
-  } catch (error) {
-    showToast(getErrorText(error))
-  } finally {
-    pending.delete(key)
-  }
+/** Opens the choice of emojis for the message that is shown with this id. Returns false if it cannot have reactions. */
+export function openChoiceOf(rows: readonly MessageRow[], shownId: string): boolean {
+  const id = chooseRowToReact(rows)?.id
+  const anchor = document.querySelector(`[data-message="${CSS.escape(shownId)}"]`)
+  if (!id || !anchor) return false
+  openChoice.set({ id, anchor })
+  return true
 }

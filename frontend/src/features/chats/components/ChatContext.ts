@@ -17,8 +17,8 @@ export interface ChatContextValue {
   reply(row: MessageRow): void
   /** Pins a message, or unpins a pinned one; null if the reader may not. */
   togglePin: ((row: MessageRow) => void) | null
-  /** Adds a reaction to a message, or removes it; null if the reader may not. */
-  toggleReaction: ((row: MessageRow, emoji: string) => void) | null
+  /** Whether the reader may react to messages. */
+  canReact: boolean
   /** Copies the message that is shown with this id. */
   copy(messageId: string, format: CopyFormat): void
   /** Calls an answer good or bad, or takes that back; null if the reader may not. */

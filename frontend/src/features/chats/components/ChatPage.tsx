@@ -57,7 +57,6 @@ import { useLogPart } from '../logPart'
 import { useUnsent } from '../outbox'
 import { togglePin } from '../pins'
 import { type AskedQuestion, findQuestion, findQuestionBefore } from '../question'
-import { toggleReaction } from '../reactions'
 import { useReadCursor } from '../readCursor'
 import { useReading } from '../reading'
 import { ReadMarksContext, useReadMarks } from '../readMarks'
@@ -69,6 +68,7 @@ import { ChatContext, type ChatContextValue } from './ChatContext'
 import { Composer, type ComposerHandle } from './Composer'
 import composerStyles from './Composer.module.css'
 import { ConnectionBanner } from './ConnectionBanner'
+import { ReactionChoice } from './Reactions'
 import { Timeline, type TimelineHandle } from './Timeline'
 import timelineStyles from './Timeline.module.css'
 import { TypingLine } from './TypingLine'
@@ -227,7 +227,7 @@ function OpenChat(props: ChatPageProps) {
       reply: row => composer.current?.reply(row),
       askDraft,
       togglePin: canPin ? row => void togglePin(chatId, row) : null,
-      toggleReaction: canPin ? (row, emoji) => void toggleReaction(row, emoji, me) : null,
+      canReact: canPin,
       copy: (id, format) => void copy(findMarkdown(chatState(chatId), id), format, findName),
       toggleThumb: canPin ? (row, value) => void toggleThumb(client, row, value, me) : null,
       compare: comparableAgentId === null ? null : row => compare(row, comparableAgentId),
@@ -306,6 +306,7 @@ function OpenChat(props: ChatPageProps) {
         ) : isViewing() ? null : (
           <Composer ref={composer} title={title} onSent={onSent} />
         )}
+        <ReactionChoice />
         <Announcer messages={messages} />
       </ReadMarksContext>
     </ChatContext>

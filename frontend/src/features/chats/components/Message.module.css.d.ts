@@ -22,7 +22,6 @@ declare const late: string;
 declare const foot: string;
 declare const quote: string;
 declare const menuButton: string;
-declare const reactButton: string;
 declare const text: string;
 declare const growing: string;
 declare const caret: string;
@@ -48,7 +47,6 @@ export {
 	foot,
 	quote,
 	menuButton,
-	reactButton,
 	text,
 	growing,
 	caret,
@@ -75,7 +73,6 @@ declare const __default_export__: {
 	foot: typeof foot;
 	quote: typeof quote;
 	menuButton: typeof menuButton;
-	reactButton: typeof reactButton;
 	text: typeof text;
 	growing: typeof growing;
 	caret: typeof caret;

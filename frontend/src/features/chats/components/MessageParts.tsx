@@ -9,6 +9,7 @@ import {
   Reply,
   RotateCw,
   ScanSearch,
+  SmilePlus,
 } from 'lucide-react'
 import { memo, Suspense, useCallback, useRef, useState } from 'react'
 import type { ActorRow, FileMessageRow, MessageRow, TextMessageRow } from '@/api'
@@ -21,11 +22,10 @@ import { lazy } from '@/ui/lazy'
 import { type FindActor, useBoard, useHasDraft } from '../hooks'
 import { formatMessageLine } from '../messageLine'
 import { chooseRowToPin } from '../pins'
-import { chooseRowToReact } from '../reactions'
+import { chooseRowToReact, openChoiceOf } from '../reactions'
 import { AgentBadge } from './AgentBadge'
 import { useChat } from './ChatContext'
 import messageStyles from './Message.module.css'
-import { ReactButton, SheetReactions } from './Reactions'
 import { useThumbActions } from './Thumbs'
 
 const MessageMenu = lazy(() => import('./MessageMenu').then(module => ({ default: module.MessageMenu })))
@@ -140,7 +140,7 @@ export interface MessageAction {
 /** Lists what the reader can do with a message, in the order of its toolbar and of its menu. */
 function useMessageActions({ row, rows = [row], isAnswer = true }: ActionsProps): MessageAction[] {
   const { t } = useTexts()
-  const { reply, togglePin, runPath, onGo } = useChat()
+  const { reply, togglePin, canReact, runPath, onGo } = useChat()
   const ofText = useTextActions(row)
   const thumbs = useThumbActions(row, isAnswer)
   const rowToPin = togglePin ? chooseRowToPin(rows) : undefined
@@ -149,6 +149,14 @@ function useMessageActions({ row, rows = [row], isAnswer = true }: ActionsProps)
     ...ofText,
     ...thumbs,
   ]
+  if (canReact && chooseRowToReact(rows))
+    actions.unshift({
+      label: t('react'),
+      icon: SmilePlus,
+      run: () => openChoiceOf(rows, rows[0]?.id ?? row.id),
+      shortcut: 'message.react',
+      opensDialog: true,
+    })
   if (togglePin && rowToPin)
     actions.push({
       label: t(rowToPin.pinned_at ? 'unpin' : 'pin'),
@@ -198,19 +206,10 @@ function useTextActions(row: TextMessageRow | FileMessageRow): MessageAction[] {
  */
 export function Actions(props: ActionsProps) {
   const { t } = useTexts()
-  const { toggleReaction } = useChat()
-  const { row, rows = [row] } = props
   const actions = useMessageActions(props)
   const inMenu = actions.filter(({ isInMenu }) => isInMenu)
-  const rowToReact = toggleReaction ? chooseRowToReact(rows) : undefined
   return (
     <div className={messageStyles.acts} role="toolbar" aria-label={t('messageActions')}>
-      {rowToReact ? (
-        <>
-          <SheetReactions row={rowToReact} shownId={rows[0]?.id ?? row.id} />
-          <ReactButton row={rowToReact} place="toolbar" className={messageStyles.reactButton} />
-        </>
-      ) : null}
       {actions.map(({ label, icon: Icon, run, opensDialog, isInMenu, isPressed }) => (
         <IconButton
           key={label}

@@ -1,11 +1,13 @@
+import { SmilePlus } from 'lucide-react'
 import type { MessageRow, Reaction } from '@/api'
 import { useTexts } from '@/lib/language'
 import { formatList } from '@/lib/names'
+import { IconButton } from '@/ui/Button'
 import { Tooltip } from '@/ui/Tooltip'
+import { hasReacted, toggleReaction } from '../ownReactions'
 import { isPinnable } from '../pins'
-import { chooseRowToReact, hasReacted } from '../reactions'
+import { chooseRowToReact, openChoice } from '../reactions'
 import { useChat } from './ChatContext'
-import { ReactButton } from './Reactions'
 import styles from './Reactions.module.css'
 
 /** The most names that are listed for an emoji. */
@@ -13,9 +15,9 @@ const MAX_NAMES = 20
 
 /** The reactions of a message, and the button that adds one. */
 export function ReactionLine({ rows }: { rows: readonly MessageRow[] }) {
-  const { toggleReaction } = useChat()
+  const { canReact } = useChat()
   const { t } = useTexts()
-  const rowToReact = chooseRowToReact(rows)
+  const id = chooseRowToReact(rows)?.id
   return (
     <fieldset className={styles.line} aria-label={t('reactions.title')}>
       {rows
@@ -25,7 +27,17 @@ export function ReactionLine({ rows }: { rows: readonly MessageRow[] }) {
             <Pill key={`${row.id} ${reaction.emoji}`} row={row} reaction={reaction} />
           )),
         )}
-      {rowToReact && toggleReaction ? <ReactButton row={rowToReact} place="line" className={styles.add} /> : null}
+      {canReact && id ? (
+        <IconButton
+          small
+          label={t('react')}
+          className={styles.add}
+          aria-haspopup="dialog"
+          onClick={({ currentTarget: anchor }) => openChoice.set({ id, anchor })}
+        >
+          <SmilePlus className="i" aria-hidden />
+        </IconButton>
+      ) : null}
     </fieldset>
   )
 }
@@ -33,7 +45,7 @@ export function ReactionLine({ rows }: { rows: readonly MessageRow[] }) {
 /** An emoji with the number of those who reacted so. Their names are shown on hover and read by screen readers. */
 function Pill({ row, reaction }: { row: MessageRow; reaction: Reaction }) {
   const { t } = useTexts()
-  const { me, findActor, toggleReaction } = useChat()
+  const { me, findActor, canReact } = useChat()
   const { emoji, actor_ids: ids } = reaction
   const isMine = hasReacted(row, emoji, me)
   const getName = (id: string) => {
@@ -54,7 +66,7 @@ function Pill({ row, reaction }: { row: MessageRow; reaction: Reaction }) {
       <span className="num">{ids.length}</span>
     </>
   )
-  if (!toggleReaction)
+  if (!canReact)
     return (
       <span className={styles.pill} role="img" aria-label={label} title={names}>
         {content}
@@ -67,7 +79,7 @@ function Pill({ row, reaction }: { row: MessageRow; reaction: Reaction }) {
         className={styles.pill}
         aria-label={label}
         aria-pressed={isMine}
-        onClick={() => toggleReaction(row, emoji)}
+        onClick={() => void toggleReaction(row, emoji, me)}
       >
         {content}
       </button>

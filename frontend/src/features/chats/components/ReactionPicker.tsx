@@ -1,30 +1,33 @@
 import { Popover } from 'radix-ui'
-import { type FormEvent, type KeyboardEvent, type ReactNode, useId, useState } from 'react'
+import { type FormEvent, type KeyboardEvent, useId, useMemo, useState } from 'react'
+import { createPortal } from 'react-dom'
 import type { MessageRow } from '@/api'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
+import { chatState, useChatSelector } from '@/realtime'
 import fieldStyles from '@/ui/Field.module.css'
 import menuStyles from '@/ui/Menu.module.css'
-import { hasReacted, usualEmojis } from '../reactions'
+import { hasReacted, toggleReaction, usualEmojis } from '../ownReactions'
+import { findShownRows } from '../pins'
+import { chooseRowToReact, openChoice } from '../reactions'
 import { useChat } from './ChatContext'
 import styles from './Reactions.module.css'
 
-interface ReactionPickerProps {
-  row: MessageRow
-  trigger: ReactNode
-  isOpen: boolean
-  onOpenChange(isOpen: boolean): void
-  /** Moves the focus when the choice is closed. */
-  onClosed(): void
-}
-
-/** A choice of emojis that opens at a button. */
-export function ReactionPicker({ row, trigger, isOpen, onOpenChange, onClosed }: ReactionPickerProps) {
+/** A choice of emojis for the message with this id, at a button, or at the top of the message below its toolbar. */
+export function ReactionPicker({ id, anchor }: { id: string; anchor: Element }) {
   const { t } = useTexts()
-  const { toggleReaction } = useChat()
+  const { chatId, me } = useChat()
+  const row = useChatSelector(chatId, chat => chat.rows.message.get(id))
+  const message = anchor.closest<HTMLElement>('[data-message]')
+  const place = useMemo(
+    () => ({ current: anchor === message ? { getBoundingClientRect: () => getTopEnd(anchor) } : anchor }),
+    [anchor, message],
+  )
+  if (!row) return null
+  const close = () => openChoice.set(null)
   return (
-    <Popover.Root open={isOpen} onOpenChange={onOpenChange}>
-      <Popover.Trigger asChild>{trigger}</Popover.Trigger>
+    <Popover.Root open onOpenChange={close}>
+      <Popover.Anchor virtualRef={place} />
       <Popover.Portal>
         <Popover.Content
           className={cx(menuStyles.pop, styles.picker)}
@@ -34,14 +37,14 @@ export function ReactionPicker({ row, trigger, isOpen, onOpenChange, onClosed }:
           aria-label={t('react')}
           onCloseAutoFocus={event => {
             event.preventDefault()
-            onClosed()
+            message?.focus({ preventScroll: true })
           }}
         >
           <EmojiChoice
             row={row}
             onChosen={emoji => {
-              toggleReaction?.(row, emoji)
-              onOpenChange(false)
+              void toggleReaction(row, emoji, me)
+              close()
             }}
           />
         </Popover.Content>
@@ -50,18 +53,53 @@ export function ReactionPicker({ row, trigger, isOpen, onOpenChange, onClosed }:
   )
 }
 
-interface EmojiChoiceProps {
+/** Returns the place of the toolbar of a message, which is hidden while the choice is open. */
+function getTopEnd(message: Element): DOMRect {
+  const { right, top } = message.getBoundingClientRect()
+  return new DOMRect(right - 12, top, 0, 16)
+}
+
+/** The usual emojis in the sheet of actions of a message on a touch screen. */
+export function SheetEmojis({ message }: { message: HTMLElement }) {
+  const { chatId, me, canReact } = useChat()
+  const toolbar = message.querySelector('[role=toolbar]')
+  const row = chooseRowToReact(findShownRows(chatState(chatId), message.dataset['message'] ?? ''))
+  if (!canReact || !row || !toolbar) return null
+  return createPortal(<UsualEmojis row={row} onChosen={emoji => void toggleReaction(row, emoji, me)} />, toolbar)
+}
+
+interface ChoiceProps {
   row: MessageRow
   onChosen(emoji: string): void
-  isInSheet?: boolean
+}
+
+/** The usual emojis, which the keys 1 to 8 choose. */
+function UsualEmojis({ row, onChosen }: ChoiceProps) {
+  const { t } = useTexts()
+  const { me } = useChat()
+  return (
+    <fieldset className={styles.usual} aria-label={t('react')} onKeyDown={event => handleKey(event, onChosen)}>
+      {usualEmojis.map(emoji => (
+        <button
+          key={emoji}
+          type="button"
+          className={styles.option}
+          aria-label={emoji}
+          aria-pressed={hasReacted(row, emoji, me)}
+          onClick={() => onChosen(emoji)}
+        >
+          {emoji}
+        </button>
+      ))}
+    </fieldset>
+  )
 }
 
 const isEmoji = (text: string) => /\p{Extended_Pictographic}|\p{Regional_Indicator}|\u20E3/u.test(text)
 
-/** The usual emojis, which the keys 1 to 8 choose, and a field for any other one. */
-export function EmojiChoice({ row, onChosen, isInSheet = false }: EmojiChoiceProps) {
+/** The usual emojis, and a field for any other one. */
+function EmojiChoice({ row, onChosen }: ChoiceProps) {
   const { t } = useTexts()
-  const { me } = useChat()
   const [text, setText] = useState('')
   const [isRefused, setRefused] = useState(false)
   const hintId = useId()
@@ -71,21 +109,8 @@ export function EmojiChoice({ row, onChosen, isInSheet = false }: EmojiChoicePro
     else setRefused(true)
   }
   return (
-    <div className={cx(styles.choice, isInSheet && styles.inSheet)}>
-      <fieldset aria-label={t('react')} onKeyDown={event => handleKey(event, onChosen)}>
-        {usualEmojis.map(emoji => (
-          <button
-            key={emoji}
-            type="button"
-            className={styles.option}
-            aria-label={emoji}
-            aria-pressed={hasReacted(row, emoji, me)}
-            onClick={() => onChosen(emoji)}
-          >
-            {emoji}
-          </button>
-        ))}
-      </fieldset>
+    <div className={styles.choice}>
+      <UsualEmojis row={row} onChosen={onChosen} />
       <form onSubmit={submit}>
         <input
           className={fieldStyles.input}

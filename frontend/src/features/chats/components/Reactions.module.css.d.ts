@@ -13,7 +13,7 @@ declare const add: string;
 declare const picker: string;
 declare const choice: string;
 declare const option: string;
-declare const inSheet: string;
+declare const usual: string;
 
 export {
 	line,
@@ -23,7 +23,7 @@ export {
 	picker,
 	choice,
 	option,
-	inSheet
+	usual
 };
 
 declare const __default_export__: {
@@ -34,6 +34,6 @@ declare const __default_export__: {
 	picker: typeof picker;
 	choice: typeof choice;
 	option: typeof option;
-	inSheet: typeof inSheet;
+	usual: typeof usual;
 };
 export default __default_export__;
