@@ -29,7 +29,7 @@ def test_FAIR8_a_run_that_has_read_texts_of_others_reacts_without_a_click(enviro
 def test_a_reaction_without_a_text_is_an_answer(environment):
     add_tool_use(environment.team.robin.current_spec, "react")
     call = {"name": "react", "arguments": json.dumps({"emoji": "✅"})}
-    environment.model.script(calls=[call], then={"text": ""})
+    environment.model.script(calls=[call], then={"tokens": [""], "finish": "stop"})
     environment.post("Noted for Friday?")
     [run] = environment.wait_until_idle()
     assert (run.state, run.error_code, environment.list_answers()) == ("completed", "", [])

@@ -12,8 +12,8 @@ declare const emoji: string;
 declare const add: string;
 declare const picker: string;
 declare const choice: string;
-declare const option: string;
 declare const usual: string;
+declare const option: string;
 
 export {
 	line,
@@ -22,8 +22,8 @@ export {
 	add,
 	picker,
 	choice,
-	option,
-	usual
+	usual,
+	option
 };
 
 declare const __default_export__: {
@@ -33,7 +33,7 @@ declare const __default_export__: {
 	add: typeof add;
 	picker: typeof picker;
 	choice: typeof choice;
-	option: typeof option;
 	usual: typeof usual;
+	option: typeof option;
 };
 export default __default_export__;

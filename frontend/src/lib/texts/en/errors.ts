@@ -113,9 +113,6 @@ const errors = {
   'run.failed': 'The answer failed. Retry.',
   'error.agent_refused': 'This agent cannot be woken: it is suspended or was taken down.',
   'error.schedule_invalid': 'This schedule is not valid. Look at its time.',
-
-  'form.changedElsewhere': 'It was changed elsewhere in the meantime, so your input cannot be saved.',
-  'form.showNew': 'Show the new values',
 } as const
 
 export default errors

@@ -104,9 +104,6 @@ const errors: Record<keyof typeof en, string> = {
   'run.failed': '回答失败了。请重试。',
   'error.agent_refused': '无法唤醒这个 Agent：它已停用或已下架。',
   'error.schedule_invalid': '这个定时无效，请检查时间。',
-
-  'form.changedElsewhere': '此处的内容已在别处更改，因此你的输入无法保存。',
-  'form.showNew': '显示新的内容',
 }
 
 export default errors

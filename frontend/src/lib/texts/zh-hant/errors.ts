@@ -104,9 +104,6 @@ const errors: Record<keyof typeof en, string> = {
   'run.failed': '回答失敗了。請重試。',
   'error.agent_refused': '無法喚醒這個 Agent：它已停用或已下架。',
   'error.schedule_invalid': '這個排程無效，請檢查時間。',
-
-  'form.changedElsewhere': '這裡的內容已在別處變更，因此你的輸入無法儲存。',
-  'form.showNew': '顯示新的內容',
 }
 
 export default errors
