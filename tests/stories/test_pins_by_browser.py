@@ -75,7 +75,7 @@ def test_two_people_react_to_a_message(people, model: ScriptedModel):
     start(alice, model)
     join_by_link(alice, bob, "suggester")
     bob.sees("Hello, I am Scribe.")
-    alice.post("Shall we leave on Friday? @bob")
+    alice.post("Shall we leave on Friday? @bob say so")
     bob.sees("Shall we leave on Friday?")
     seen_by_alice = find_message(alice, "Shall we leave on Friday?")
     seen_by_bob = find_message(bob, "Shall we leave on Friday?")
