@@ -396,6 +396,10 @@ const first = {
   leave: 'Leave',
   'wake.reason.never_answers': 'set to answer nothing',
   // memory
+  never: 'never',
+  columns: 'Layout',
+  password: 'Password',
+  continue: 'Continue',
 } as const
 
 export default first

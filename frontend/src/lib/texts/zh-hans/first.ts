@@ -394,6 +394,10 @@ const first: Record<keyof typeof en, string> = {
   leave: '离开',
   'wake.reason.never_answers': '已设为不回复',
   // memory
+  never: '永不',
+  columns: '版面',
+  password: '密码',
+  continue: '继续',
 }
 
 export default first

@@ -394,6 +394,10 @@ const first: Record<keyof typeof en, string> = {
   leave: '離開',
   'wake.reason.never_answers': '已設為不回覆',
   // memory
+  never: '永不',
+  columns: '版面',
+  password: '密碼',
+  continue: '繼續',
 }
 
 export default first
