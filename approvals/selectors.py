@@ -56,7 +56,8 @@ def find_consent(
     """Return whether a run in a chat may make this call without asking, and why not.
 
     A person is asked if the policy of the tool says so. A person is also asked before each call of a tool that writes, except one
-    that `changes_only_notes`, if the run may have read anything but its own person's messages: a model may follow any text (FAIR8).
+    that `changes_only_notes` or `changes_only_reactions`, if the run may have read anything but its own person's messages: a model
+    may follow any text (FAIR8).
 
     A person may have approved all calls of the tool in this run. That covers this call only if the facts are still those on which
     it was approved: the run has read no texts of a higher class since, and the call has the same target (`is_same_target`).
@@ -64,7 +65,7 @@ def find_consent(
     Raises `ToolError` if the person of the run may not have this done, so that nobody is asked in vain, and `AppError` if the call
     has no target that may be reached.
     """
-    is_write = tool.effect == "write" and not tool.changes_only_notes
+    is_write = tool.effect == "write" and not (tool.changes_only_notes or tool.changes_only_reactions)
     if not is_write and policy != Policy.ASK:
         return Consent()
     read_texts = _classify_read_texts(ctx, chat_id=chat_id, workspace_id=workspace_id)

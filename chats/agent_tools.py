@@ -1,11 +1,11 @@
-"""The tool that searches messages."""
+"""The tools that search messages and react to them."""
 
 from datetime import date
 from typing import Any, Literal
 
 from pydantic import Field
 
-from chats.models import Chat
+from chats.models import IS_SPOKEN, Chat, Message
 from chats.permissions import ChatVerb, get_chat_for
 from chats.search import split_terms
 from chats.selectors import (
@@ -16,6 +16,7 @@ from chats.selectors import (
     rank_messages,
     search_messages,
 )
+from chats.services.reactions import add_reaction
 from common.database import use_custom_plans
 from common.text import to_storable
 from events.payloads import FoundMessage, FoundMessagesData
@@ -87,6 +88,38 @@ class SearchHistory(Tool):
                 for message in messages[: args.limit]
             ]
         return ToolOutput(format_messages(query, found), FoundMessagesData(query=query, messages=found))
+
+
+@register
+class React(Tool):
+    """React to a message with one emoji, where that says enough: seen, done, agreed. Then write nothing more. It wakes nobody, and
+    is no answer to a question."""
+
+    name = "react"
+    effect = "write"
+    is_idempotent = True
+    is_trusted = True
+    changes_only_reactions = True
+
+    class Args(ToolArgs):
+        emoji: str = Field(min_length=1, max_length=32, description="One emoji, such as 👍, 👀 or ✅.")
+        message: int | None = Field(
+            default=None,
+            ge=1,
+            description="The number of the message, as in [#7]. Without it: the newest message that is not yours.",
+        )
+
+    def run(self, ctx: ToolContext, args: Args) -> str:
+        if ctx.chat_id is None:
+            raise ToolError("There are no messages here.", is_final=True)
+        get_chat_for(ctx.actor, ctx.chat_id, ChatVerb.SEE, on_behalf_of=ctx.on_behalf_of)
+        spoken = Message.objects.filter(IS_SPOKEN, chat=ctx.chat_id)
+        wanted = spoken.exclude(author=ctx.actor) if args.message is None else spoken.filter(seq=args.message)
+        message = wanted.order_by("-seq").first()
+        if message is None:
+            raise ToolError("There is no such message in this chat.", is_final=True)
+        add_reaction(ctx.actor, ctx.chat_id, message.pk, args.emoji, on_behalf_of=ctx.on_behalf_of)
+        return f"Reacted to message [#{message.seq}]."
 
 
 def format_messages(query: str, found: list[FoundMessage]) -> str:

@@ -236,7 +236,8 @@ class Message(Identified, VersionedRow):
         related_name="+",
         db_index=False,
     )
-
+    # A list of `Reaction`, in the order in which its emojis were first used; null: none.
+    reactions = models.JSONField(_("reactions"), null=True)
     # Of answers of agents: who finds them good or bad (`AnswerThumbs`), copied from `Thumb`. Null: nobody has given a thumb.
     thumbs = models.JSONField(_("thumbs"), null=True)
 
@@ -314,6 +315,7 @@ class Message(Identified, VersionedRow):
             edited_at=self.edited_at,
             pinned_at=self.pinned_at,
             pinned_by=self.pinned_by_id,
+            reactions=self.reactions,
             thumbs=self.thumbs,
         )
 

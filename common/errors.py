@@ -30,6 +30,7 @@ class Code(StrEnum):
     ALREADY_PARTICIPANT = "already_participant"
     DIRECT_CHAT = "direct_chat"
     TOO_MANY_PINS = "too_many_pins"
+    TOO_MANY_REACTIONS = "too_many_reactions"
     LAST_EDITOR = "last_editor"
     HANDLE_TAKEN = "handle_taken"
     # drafts

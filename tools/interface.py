@@ -164,9 +164,10 @@ class Tool:
     results contain texts of agents, so a URL in them may be made up by a model, and does not count as read (SEC9); a tool of
     which only some results do says so in its `ToolOutput`. `Data`: the class of the data that its results have beside the text
     (`ToolOutput.data`). `changes_only_notes`: calls change only the agent's own notes. They need no approval, whatever the run
-    has read, because a note stores whose texts the run had read and never raises the rights of a later run. `is_question`:
-    calls are questions to a person (`build_question`). `wait_kind`: the kind of what calls wait for (`build_wait`); empty:
-    calls do not wait.
+    has read, because a note stores whose texts the run had read and never raises the rights of a later run.
+    `changes_only_reactions`: calls only react to messages of the run's own chat. They need no approval either, as the answer of
+    the run, which says more to the same readers, needs none. `is_question`: calls are questions to a person (`build_question`).
+    `wait_kind`: the kind of what calls wait for (`build_wait`); empty: calls do not wait.
     """
 
     name: str
@@ -175,6 +176,7 @@ class Tool:
     is_trusted: ClassVar[bool] = False
     quotes_agents: ClassVar[bool] = False
     changes_only_notes: ClassVar[bool] = False
+    changes_only_reactions: ClassVar[bool] = False
     is_question: ClassVar[bool] = False
     wait_kind: ClassVar[str] = ""
     Args: ClassVar[type[ToolArgs]]

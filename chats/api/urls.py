@@ -15,6 +15,7 @@ urlpatterns = [
     path("chats/<uuid:chat_id>", views.OneChat.as_view()),
     path("chats/<uuid:chat_id>/messages", views.Messages.as_view()),
     path("chats/<uuid:chat_id>/messages/<uuid:message_id>/pin", views.Pin.as_view()),
+    path("chats/<uuid:chat_id>/messages/<uuid:message_id>/reactions/<str:emoji>", views.OwnReaction.as_view()),
     path("chats/<uuid:chat_id>/messages/<uuid:message_id>/thumb", thumbs.OneThumb.as_view()),
     path("chats/<uuid:chat_id>/thumbs", thumbs.OwnThumbs.as_view()),
     path("messages/<uuid:message_id>", views.OneMessage.as_view()),

@@ -214,6 +214,25 @@ class Pin(APIView):
         return build_response(chats.unpin_message(request.user, chat_id, message_id).to_row())
 
 
+class OwnReaction(APIView):
+    """A reaction of the reader to a message."""
+
+    agent_methods = ("PUT", "DELETE")
+
+    def buckets(self, request: Request) -> list[Bucket]:
+        return get_posting_buckets(request.user.pk, self.kwargs["chat_id"]) if request.method == "PUT" else []
+
+    @extend_schema(operation_id="add_reaction", request=None, responses=MessageRow)
+    def put(self, request: Request, chat_id: UUID, message_id: UUID, emoji: str) -> HttpResponse:
+        """React to a message with an emoji. A second time changes nothing."""
+        return build_response(chats.add_reaction(request.user, chat_id, message_id, emoji).to_row())
+
+    @extend_schema(operation_id="remove_reaction", request=None, responses={200: MessageRow})
+    def delete(self, request: Request, chat_id: UUID, message_id: UUID, emoji: str) -> HttpResponse:
+        """Remove one's own reaction."""
+        return build_response(chats.remove_reaction(request.user, chat_id, message_id, emoji).to_row())
+
+
 class Pins(APIView):
     """The pinned messages of a chat, the last pinned first. Their texts are shortened, as that of a chat's last message."""
 

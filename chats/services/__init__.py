@@ -22,6 +22,7 @@ from chats.services.participants import (
     set_response,
 )
 from chats.services.pins import pin_message, unpin_message
+from chats.services.reactions import add_reaction, remove_reaction
 from chats.services.reading import ReadCursorUpdate, advance_read_cursors, mark_read
 from chats.services.thumbs import give_thumb, take_back_thumb
 
@@ -30,6 +31,7 @@ __all__ = [
     "RowChange",
     "accept_link",
     "add_participant",
+    "add_reaction",
     "archive_chat",
     "mute_chat",
     "restore_archived_chats",
@@ -56,6 +58,7 @@ __all__ = [
     "publish_participants",
     "remove_agent_from_chats",
     "remove_participant",
+    "remove_reaction",
     "rename_chat",
     "revoke_link",
     "save_changes",

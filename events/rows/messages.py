@@ -43,6 +43,13 @@ class MessageMetadata(Row):
     avatar: Avatar | None = None
 
 
+class Reaction(Row):
+    """An emoji at a message, and who reacted with it, in the order in which they did."""
+
+    emoji: str
+    actor_ids: list[UUID]
+
+
 class AnswerThumbs(Row):
     """The people who find an answer of an agent good (`up`) or bad (`down`). Only its author and the editors of the agent read what
     somebody has written with a thumb."""
@@ -68,6 +75,7 @@ class BaseMessageRow(RowOfChat):
     edited_at: datetime | None = None
     pinned_at: datetime | None = None
     pinned_by: UUID | None = None
+    reactions: list[Reaction] | None = None
     thumbs: Annotated[dict[str, Any], DescribedAs(AnswerThumbs.__name__)] | None = None
 
 

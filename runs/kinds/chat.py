@@ -15,6 +15,7 @@ from agents.services.allowed_tools import get_run_tools, has_descriptions_from_o
 from approvals.selectors import find_decided_calls
 from approvals.services import close_approvals
 from chats import services as chats
+from chats.agent_tools import React
 from chats.hooks import message_posted
 from chats.models import Chat, ChatActor, Message
 from common.clock import now
@@ -428,7 +429,7 @@ class ChatRun(RunKind):
         batch = WriteBatch()
         add_llm_step(claimed, update, event, model, batch)
         rows_of_wakes = message_posted.call(run.get_chat(), message) if message and self.is_participant else []
-        if not event.answer.calls and message is None:
+        if not event.answer.calls and message is None and not _has_reacted(run):
             # An answer without a text and without calls would be invisible.
             batch.execute()
             self.close(update, EMPTY_ANSWER, rows, claimed=claimed)
@@ -443,6 +444,12 @@ class ChatRun(RunKind):
             if not event.answer.calls:
                 record_history(run, claimed.row.get_spec(), "completed", claimed)
         return build_step_saved(run)
+
+
+def _has_reacted(run: Run) -> bool:
+    """Return whether a run has reacted to a message: then that is its answer if it writes no text."""
+    results = Message.objects.filter(run_id=run.pk, type="TOOL_RESPONSE")
+    return results.filter(payload__name=React.name, payload__status="ok").exists()
 
 
 def _withdraw_memory(claimed: ClaimedRun, saved: StepSaved) -> StepSaved:

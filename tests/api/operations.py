@@ -679,6 +679,8 @@ OPERATIONS: dict[str, Operation] = {
     "read_message": Operation("GET", "messages/{message_id}", MEMBERS),
     "pin_message": Operation("PUT", "chats/{chat_id}/messages/{message_id}/pin", MEMBERS),
     "unpin_message": Operation("DELETE", "chats/{chat_id}/messages/{message_id}/pin", MEMBERS),
+    "add_reaction": Operation("PUT", "chats/{chat_id}/messages/{message_id}/reactions/👍", MEMBERS),
+    "remove_reaction": Operation("DELETE", "chats/{chat_id}/messages/{message_id}/reactions/👍", MEMBERS),
     "give_thumb": Operation(
         "PUT",
         "chats/{chat_id}/messages/{message_id}/thumb",

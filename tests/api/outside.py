@@ -46,6 +46,9 @@ UNFORESEEABLE = {
     "The demo model is not an own model.",
     "Only an answer of an agent can be called good or bad.",
     "Only a bad answer has a reason.",
+    "A reaction is exactly one emoji.",
+    "Only texts and files of the conversation can have reactions",
+    "A message has at most",
 }
 """Refusals of requests that match the schema. They depend on stored data, on several fields together, or on a grammar that a schema
 cannot express."""

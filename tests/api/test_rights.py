@@ -253,6 +253,8 @@ AGENTS_MAY = {
     "post_message",
     "pin_message",
     "unpin_message",
+    "add_reaction",
+    "remove_reaction",
     "list_pins",
     "list_participants",
     "mark_read",

@@ -163,6 +163,15 @@ class Story:
         chats.pin_message(self.team.alice, self.chat.id, message.id)
         chats.unpin_message(self.person(chance), self.chat.id, message.id)
 
+    def add_reaction(self, chance: random.Random) -> None:
+        newest = Message.objects.filter(chat=self.chat).order_by("-seq")[:10]
+        chats.add_reaction(self.person(chance), self.chat.id, chance.choice(newest).id, chance.choice("👍🎉"))
+
+    def remove_reaction(self, chance: random.Random) -> None:
+        message, _ = chats.post_message(self.team.alice, self.chat.id, text="Shall we?")
+        chats.add_reaction(self.team.alice, self.chat.id, message.id, "👀")
+        chats.remove_reaction(self.team.alice, self.chat.id, message.id, "👀")
+
     def give_thumb(self, chance: random.Random) -> None:
         answer = chats.post_message(self.team.robin, self.chat.id, text="We are 12.", wake="nobody")[0]
         for _ in range(2):

@@ -1,4 +1,4 @@
-"""Two people pin messages and judge answers: one at a desktop, the other with a phone."""
+"""Two people pin messages, react to them and judge answers: one at a desktop, the other with a phone."""
 
 import re
 
@@ -67,6 +67,41 @@ def test_a_pinned_message_is_seen_by_all_and_opened_from_the_list(people, model:
     pins.get_by_role("listitem").last.get_by_role("button", name="Unpin").tap()
     expect(open_pins).to_have_count(1)
     expect(find_message(alice, "The garage code is 4711.").get_by_role("img", name="Pinned by you")).to_have_count(0)
+
+
+def test_two_people_react_to_a_message(people, model: ScriptedModel):
+    alice, bob = people
+    model.reset()
+    start(alice, model)
+    join_by_link(alice, bob, "suggester")
+    bob.sees("Hello, I am Scribe.")
+    alice.post("Shall we leave on Friday? @bob say so")
+    bob.sees("Shall we leave on Friday?")
+    seen_by_alice = find_message(alice, "Shall we leave on Friday?")
+    seen_by_bob = find_message(bob, "Shall we leave on Friday?")
+
+    # Bob reacts on the phone by a long press. Alice sees it at once, and nothing waits to be read.
+    seen_by_bob.dispatch_event("pointerdown", {"pointerType": "touch"})
+    seen_by_bob.get_by_role("button", name="👍", exact=True).tap()
+    expect(seen_by_alice.get_by_role("button", name="👍 1, Bob")).to_be_visible()
+
+    # Alice agrees by a click on it, adds another emoji by the keyboard, and takes that back.
+    seen_by_alice.get_by_role("button", name="👍 1, Bob").click()
+    expect(seen_by_bob.get_by_role("button", name="👍 2, You and Alice")).to_be_visible()
+    seen_by_alice.focus()
+    alice.page.keyboard.press("+")
+    expect(alice.page.get_by_role("dialog", name="React")).to_be_visible()
+    alice.page.keyboard.press("5")
+    expect(seen_by_bob.get_by_role("button", name="🎉 1, Alice")).to_be_visible()
+    own = seen_by_alice.get_by_role("button", name="🎉 1, You")
+    expect(own).to_have_attribute("aria-pressed", "true")
+    own.click()
+    expect(seen_by_bob.get_by_role("button", name="🎉 1, Alice")).to_have_count(0)
+    expect(alice.log.get_by_role("article")).to_have_count(2)
+
+    # Both find them after a reload.
+    bob.page.reload()
+    expect(seen_by_bob.get_by_role("button", name="👍 2, You and Alice")).to_have_attribute("aria-pressed", "true")
 
 
 def test_an_editor_reads_what_was_wrong_with_an_answer(people, model: ScriptedModel):

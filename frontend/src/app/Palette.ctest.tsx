@@ -199,5 +199,6 @@ it('lists every key in the keys dialog, with the keys of one row together', asyn
   expect(texts).toContain('G C | G S | G D | G F Go to chats, to suggestions, to the directory, to the search')
   expect(texts).toContain('← | → | R | S On a task of a board: fold, unfold, run again, stop')
   expect(texts).toContain('C | ⇧ C Copy the message, as Markdown')
-  expect(texts).toHaveLength(29)
+  expect(texts).toContain('+ React to the message')
+  expect(texts).toHaveLength(30)
 })

@@ -48,6 +48,7 @@ const table = {
   'message.nextControl': { help: 'inside', keys: ['Tab'] },
   'message.reply': { help: 'reply', keys: ['r'] },
   'message.pin': { help: 'pin', keys: ['p'] },
+  'message.react': { help: 'react', keys: ['[Shift]++'] },
   'message.copyText': { help: 'copy', keys: ['c'] },
   'message.copyMarkdown': { help: 'copy', keys: ['Shift+c'] },
   'message.compare': { help: 'compare', keys: ['v'] },

@@ -21,7 +21,8 @@ const getSymbol = (part: string) => symbols[part] ?? (part.length === 1 ? part.t
 
 /** Formats the modifiers and the key of one key press; optional modifiers are left out. */
 function formatPress(press: string): { modifiers: string; key: string } {
-  const parts = press.split('+').filter(part => !part.startsWith('['))
+  // As tinykeys does: a + that follows another one is the key.
+  const parts = press.split(/(?<=\w|\])\+/).filter(part => !part.startsWith('['))
   const gap = isMac ? '' : ' '
   const modifiers = parts.slice(0, -1).map(part => getSymbol(part) + gap)
   return { modifiers: modifiers.join(''), key: getSymbol(parts.at(-1) ?? '') }

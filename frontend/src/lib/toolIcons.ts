@@ -18,6 +18,7 @@ import {
   PenLine,
   Search,
   Send,
+  SmilePlus,
   Workflow,
   Wrench,
 } from 'lucide-react'
@@ -33,6 +34,7 @@ const icons: Record<string, LucideIcon> = {
   build_budget: Calculator,
   search_guides: BookMarked,
   search_history: MessageSquareText,
+  react: SmilePlus,
   find_tools: Search,
   send_message: Send,
   revise_prompt: PenLine,

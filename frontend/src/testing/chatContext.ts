@@ -15,6 +15,7 @@ export const buildChatContext = (changes: Partial<ChatContextValue> = {}): ChatC
   reply: noop,
   askDraft: noop,
   togglePin: null,
+  canReact: false,
   copy: noop,
   toggleThumb: null,
   compare: null,

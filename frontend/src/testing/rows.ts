@@ -32,6 +32,7 @@ export const messageRow = (seq: number, more: MessageChange = {}): MessageRow =>
     edited_at: null,
     pinned_at: null,
     pinned_by: null,
+    reactions: null,
     thumbs: null,
     ...more,
   }
@@ -70,6 +71,7 @@ export const systemRow = (
   edited_at: null,
   pinned_at: null,
   pinned_by: null,
+  reactions: null,
   thumbs: null,
   ...more,
 })

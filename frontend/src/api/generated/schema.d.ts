@@ -1420,6 +1420,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/chats/{chat_id}/messages/{message_id}/reactions/{emoji}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * React to a message with an emoji
+         * @description A second time changes nothing.
+         */
+        put: operations["add_reaction"];
+        post?: never;
+        /** Remove one's own reaction */
+        delete: operations["remove_reaction"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/chats/{chat_id}/messages/{message_id}/thumb": {
         parameters: {
             query?: never;
@@ -3768,6 +3789,8 @@ export interface components {
             /** @default null */
             pinned_by: string | null;
             /** @default null */
+            reactions: components["schemas"]["Reaction"][] | null;
+            /** @default null */
             reply_to: string | null;
             /** @default null */
             run_id: string | null;
@@ -3822,6 +3845,8 @@ export interface components {
             pinned_at: string | null;
             /** @default null */
             pinned_by: string | null;
+            /** @default null */
+            reactions: components["schemas"]["Reaction"][] | null;
             /** @default null */
             reply_to: string | null;
             /** @default null */
@@ -4269,7 +4294,7 @@ export interface components {
          * @description The codes of all errors. The web app has a text for each in three languages.
          * @enum {string}
          */
-        Code: "not_found" | "forbidden" | "not_signed_in" | "invalid" | "too_large" | "unsupported" | "limit_reached" | "quota_reached" | "unavailable" | "internal" | "wrong_password" | "viewing" | "email_taken" | "email_unconfirmed" | "sign_up_closed" | "id_taken" | "link_dead" | "already_participant" | "direct_chat" | "too_many_pins" | "last_editor" | "handle_taken" | "draft_locked" | "draft_not_locked" | "not_requested" | "recipient_busy" | "draft_yours" | "other_draft_locked" | "stale_revision" | "stale_base" | "no_draft" | "not_applied" | "nothing_changed" | "comparison_ended" | "suggestion_closed" | "in_merge" | "merge_ended" | "suggestions_unused" | "file_unreadable" | "host_refused" | "model_unusable" | "llm_profile_unusable" | "budget_used_up" | "price_unknown" | "time_zone_changed" | "workspace_has_public_agents" | "run_ended" | "board_ended" | "agent_refused" | "schedule_invalid" | "approval_decided" | "invalid_arguments" | "still_public" | "would_report_to_itself" | "agent_public" | "already_public" | "not_public" | "taken_down" | "name_taken" | "already_reported" | "own_agent";
+        Code: "not_found" | "forbidden" | "not_signed_in" | "invalid" | "too_large" | "unsupported" | "limit_reached" | "quota_reached" | "unavailable" | "internal" | "wrong_password" | "viewing" | "email_taken" | "email_unconfirmed" | "sign_up_closed" | "id_taken" | "link_dead" | "already_participant" | "direct_chat" | "too_many_pins" | "too_many_reactions" | "last_editor" | "handle_taken" | "draft_locked" | "draft_not_locked" | "not_requested" | "recipient_busy" | "draft_yours" | "other_draft_locked" | "stale_revision" | "stale_base" | "no_draft" | "not_applied" | "nothing_changed" | "comparison_ended" | "suggestion_closed" | "in_merge" | "merge_ended" | "suggestions_unused" | "file_unreadable" | "host_refused" | "model_unusable" | "llm_profile_unusable" | "budget_used_up" | "price_unknown" | "time_zone_changed" | "workspace_has_public_agents" | "run_ended" | "board_ended" | "agent_refused" | "schedule_invalid" | "approval_decided" | "invalid_arguments" | "still_public" | "would_report_to_itself" | "agent_public" | "already_public" | "not_public" | "taken_down" | "name_taken" | "already_reported" | "own_agent";
         ComparisonBodyRequest: {
             /**
              * Format: uuid
@@ -4325,6 +4350,8 @@ export interface components {
             pinned_at: string | null;
             /** @default null */
             pinned_by: string | null;
+            /** @default null */
+            reactions: components["schemas"]["Reaction"][] | null;
             /** @default null */
             reply_to: string | null;
             /** @default null */
@@ -4968,6 +4995,8 @@ export interface components {
             pinned_at: string | null;
             /** @default null */
             pinned_by: string | null;
+            /** @default null */
+            reactions: components["schemas"]["Reaction"][] | null;
             /** @default null */
             reply_to: string | null;
             /** @default null */
@@ -7212,6 +7241,11 @@ export interface components {
             description: string;
             label: string;
         };
+        /** @description An emoji at a message, and who reacted with it, in the order in which they did. */
+        Reaction: {
+            actor_ids: string[];
+            emoji: string;
+        };
         ReadBodyRequest: {
             /** @description The `seq` of the last message that was read. An earlier one changes nothing. */
             seq: number;
@@ -8050,6 +8084,8 @@ export interface components {
             /** @default null */
             pinned_by: string | null;
             /** @default null */
+            reactions: components["schemas"]["Reaction"][] | null;
+            /** @default null */
             reply_to: string | null;
             /** @default null */
             run_id: string | null;
@@ -8342,6 +8378,8 @@ export interface components {
             /** @default null */
             pinned_by: string | null;
             /** @default null */
+            reactions: components["schemas"]["Reaction"][] | null;
+            /** @default null */
             reply_to: string | null;
             /** @default null */
             run_id: string | null;
@@ -8428,6 +8466,8 @@ export interface components {
             pinned_at: string | null;
             /** @default null */
             pinned_by: string | null;
+            /** @default null */
+            reactions: components["schemas"]["Reaction"][] | null;
             /** @default null */
             reply_to: string | null;
             /** @default null */
@@ -8599,6 +8639,8 @@ export interface components {
             /** @default null */
             pinned_by: string | null;
             /** @default null */
+            reactions: components["schemas"]["Reaction"][] | null;
+            /** @default null */
             reply_to: string | null;
             /** @default null */
             run_id: string | null;
@@ -8739,6 +8781,8 @@ export interface components {
             pinned_at: string | null;
             /** @default null */
             pinned_by: string | null;
+            /** @default null */
+            reactions: components["schemas"]["Reaction"][] | null;
             /** @default null */
             reply_to: string | null;
             /** @default null */
@@ -12542,6 +12586,70 @@ export interface operations {
             header?: never;
             path: {
                 chat_id: string;
+                message_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    add_reaction: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                chat_id: string;
+                emoji: string;
+                message_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    remove_reaction: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                chat_id: string;
+                emoji: string;
                 message_id: string;
             };
             cookie?: never;

@@ -205,6 +205,18 @@ export const unpinMessage = (chatId: string, messageId: string) =>
       params: { path: { chat_id: chatId, message_id: messageId } },
     }),
   )
+export const addReaction = (chatId: string, messageId: string, emoji: string) =>
+  unwrap(
+    rest.PUT('/api/v1/chats/{chat_id}/messages/{message_id}/reactions/{emoji}', {
+      params: { path: { chat_id: chatId, message_id: messageId, emoji } },
+    }),
+  )
+export const removeReaction = (chatId: string, messageId: string, emoji: string) =>
+  unwrap(
+    rest.DELETE('/api/v1/chats/{chat_id}/messages/{message_id}/reactions/{emoji}', {
+      params: { path: { chat_id: chatId, message_id: messageId, emoji } },
+    }),
+  )
 /**
  * The pinned messages of a chat, the last pinned first, with shortened texts. `version`: the version of the chat's row,
  * which rises when a message is pinned or unpinned.

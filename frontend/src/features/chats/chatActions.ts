@@ -5,7 +5,8 @@ import { chatState, isActive, isEnded, upsertRows } from '@/realtime'
 import { findRowToCompare } from './comparison'
 import type { ChatContextValue } from './components/ChatContext'
 import { type CopyFormat, findMarkdown } from './copying'
-import { findRowToPin } from './pins'
+import { findRowToPin, findShownRows } from './pins'
+import { openChoiceOf } from './reactions'
 import { canStop, getBoardRights } from './stopRights'
 import { isSystemMessage } from './system'
 import { findAnswer } from './thumbs'
@@ -31,6 +32,11 @@ function togglePinOfFocused({ chatId, togglePin }: ChatContextValue): boolean {
   const row = id ? findRowToPin(chatState(chatId), id) : undefined
   if (row) togglePin?.(row)
   return row !== undefined
+}
+
+function reactToFocused({ chatId }: ChatContextValue): boolean {
+  const id = findFocusedId()
+  return id !== undefined && openChoiceOf(findShownRows(chatState(chatId), id), id)
 }
 
 function copyFocused({ chatId, copy }: ChatContextValue, format: CopyFormat): boolean {
@@ -86,6 +92,7 @@ export function useChatActions({ context, focusComposer }: ChatActions): void {
     'composer.focus': focusComposer,
     'message.reply': () => replyToFocused(context),
     'message.pin': context.togglePin && (() => togglePinOfFocused(context)),
+    'message.react': context.canReact ? () => reactToFocused(context) : null,
     'message.copyText': () => copyFocused(context, 'text'),
     'message.copyMarkdown': () => copyFocused(context, 'markdown'),
     'message.compare': context.compare && (() => compareFocused(context)),

@@ -1,5 +1,6 @@
 /** On touch devices, which have no hover, a long press shows the actions of a message. */
 import { type PointerEvent, useEffect, useMemo, useRef } from 'react'
+import { observable } from '@/lib/observable'
 
 /** Shorter than the press by which the browser selects text. */
 const PRESS_MS = 400
@@ -7,6 +8,9 @@ const PRESS_MS = 400
 const SLOP_PX = 10
 
 const ACTING = '[data-acting]'
+
+/** The message whose actions a long press has opened. */
+export const pressedMessage = observable<HTMLElement | null>(null)
 
 const toElement = (target: EventTarget | null) => (target instanceof Element ? target : null)
 
@@ -17,12 +21,14 @@ function hideActions(): void {
     delete message.dataset['acting']
     findToolbar(message)?.removeAttribute('popover')
   }
+  pressedMessage.set(null)
 }
 
 /** Shows the toolbar as a sheet. It is a popover, since the items of the log contain their layout, also of what is fixed. */
 function showActions(message: HTMLElement): void {
   hideActions()
   message.dataset['acting'] = ''
+  pressedMessage.set(message)
   const toolbar = findToolbar(message)
   toolbar?.setAttribute('popover', 'manual')
   toolbar?.showPopover()

@@ -6,7 +6,7 @@ import { showToast } from '@/ui/toast'
 import { isOfSubAgent } from './subAgents'
 
 /** Returns whether a message can be pinned: a text or a file that is not deleted, not of a sub-agent and not in a comparison. */
-function isPinnable(row: MessageRow): boolean {
+export function isPinnable(row: MessageRow): boolean {
   if (isOfSubAgent(row)) return false
   if (row.type === 'FILE_MESSAGE') return !row.payload.is_deleted
   return row.type === 'TEXT_MESSAGE' && !row.payload.stamp?.compared
@@ -16,14 +16,16 @@ function isPinnable(row: MessageRow): boolean {
 export const chooseRowToPin = (rows: readonly MessageRow[]): MessageRow | undefined =>
   rows.find(row => row.pinned_at) ?? rows.findLast(isPinnable)
 
-/** Returns the row to pin or unpin for the message shown with this id. A reply has the id of its first row. */
-export function findRowToPin(chat: ChatState, id: string): MessageRow | undefined {
+/** Returns the rows that are shown as the message with this id. A reply has the id of its first row. */
+export function findShownRows(chat: ChatState, id: string): readonly MessageRow[] {
   const row = chat.rows.message.get(id)
-  if (!row) return undefined
-  return chooseRowToPin(
-    row.run_id ? chat.log.filter(other => other.run_id === row.run_id && !isOfSubAgent(other)) : [row],
-  )
+  if (!row) return []
+  return row.run_id ? chat.log.filter(other => other.run_id === row.run_id && !isOfSubAgent(other)) : [row]
 }
+
+/** Returns the row to pin or unpin for the message shown with this id. */
+export const findRowToPin = (chat: ChatState, id: string): MessageRow | undefined =>
+  chooseRowToPin(findShownRows(chat, id))
 
 /** Pins a message, or unpins a pinned one. */
 export async function togglePin(chatId: string, row: Pick<MessageRow, 'id' | 'pinned_at'>): Promise<void> {

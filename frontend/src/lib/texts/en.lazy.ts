@@ -14,6 +14,7 @@ import mcp from './en/mcp'
 import memory from './en/memory'
 import models from './en/models'
 import notifications from './en/notifications'
+import reactions from './en/reactions'
 import screens from './en/screens'
 import search from './en/search'
 import subAgents from './en/subAgents'
@@ -39,6 +40,7 @@ export default {
   ...memory,
   ...models,
   ...notifications,
+  ...reactions,
   ...screens,
   ...search,
   ...subAgents,

@@ -13,6 +13,7 @@ import mcp from './zh-hans/mcp'
 import memory from './zh-hans/memory'
 import models from './zh-hans/models'
 import notifications from './zh-hans/notifications'
+import reactions from './zh-hans/reactions'
 import screens from './zh-hans/screens'
 import search from './zh-hans/search'
 import subAgents from './zh-hans/subAgents'
@@ -38,6 +39,7 @@ export default {
   ...memory,
   ...models,
   ...notifications,
+  ...reactions,
   ...screens,
   ...search,
   ...subAgents,

@@ -13,6 +13,7 @@ import mcp from './zh-hant/mcp'
 import memory from './zh-hant/memory'
 import models from './zh-hant/models'
 import notifications from './zh-hant/notifications'
+import reactions from './zh-hant/reactions'
 import screens from './zh-hant/screens'
 import search from './zh-hant/search'
 import subAgents from './zh-hant/subAgents'
@@ -38,6 +39,7 @@ export default {
   ...memory,
   ...models,
   ...notifications,
+  ...reactions,
   ...screens,
   ...search,
   ...subAgents,

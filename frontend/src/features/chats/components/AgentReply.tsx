@@ -24,6 +24,7 @@ import { useChat } from './ChatContext'
 import { Cost } from './Cost'
 import messageStyles from './Message.module.css'
 import { Actions, getTextId, MessageHeader, Quote } from './MessageParts'
+import { Reactions } from './Reactions'
 import { Details, PartView, PendingIndicator, RunActions, WaitingNote } from './ReplyParts'
 import { Thumbs } from './Thumbs'
 import { ModelName, VersionBadge } from './VersionBadge'
@@ -113,6 +114,7 @@ export const AgentReply = memo(function AgentReply(props: AgentReplyProps) {
             />
           </Suspense>
         ) : null}
+        <Reactions rows={rows} />
         {last ? <ReplyFooter {...props} run={run} name={name} reply={reply} status={status} /> : null}
         {failedOrStopped?.status === 'failed' && failedOrStopped.runEnd.note ? (
           <Details note={failedOrStopped.runEnd.note} />

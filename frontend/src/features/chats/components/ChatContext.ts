@@ -17,6 +17,8 @@ export interface ChatContextValue {
   reply(row: MessageRow): void
   /** Pins a message, or unpins a pinned one; null if the reader may not. */
   togglePin: ((row: MessageRow) => void) | null
+  /** Whether the reader may react to messages. */
+  canReact: boolean
   /** Copies the message that is shown with this id. */
   copy(messageId: string, format: CopyFormat): void
   /** Calls an answer good or bad, or takes that back; null if the reader may not. */

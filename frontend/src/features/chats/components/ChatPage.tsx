@@ -68,6 +68,7 @@ import { ChatContext, type ChatContextValue } from './ChatContext'
 import { Composer, type ComposerHandle } from './Composer'
 import composerStyles from './Composer.module.css'
 import { ConnectionBanner } from './ConnectionBanner'
+import { ReactionChoice } from './Reactions'
 import { Timeline, type TimelineHandle } from './Timeline'
 import timelineStyles from './Timeline.module.css'
 import { TypingLine } from './TypingLine'
@@ -226,6 +227,7 @@ function OpenChat(props: ChatPageProps) {
       reply: row => composer.current?.reply(row),
       askDraft,
       togglePin: canPin ? row => void togglePin(chatId, row) : null,
+      canReact: canPin,
       copy: (id, format) => void copy(findMarkdown(chatState(chatId), id), format, findName),
       toggleThumb: canPin ? (row, value) => void toggleThumb(client, row, value, me) : null,
       compare: comparableAgentId === null ? null : row => compare(row, comparableAgentId),
@@ -304,6 +306,7 @@ function OpenChat(props: ChatPageProps) {
         ) : isViewing() ? null : (
           <Composer ref={composer} title={title} onSent={onSent} />
         )}
+        <ReactionChoice />
         <Announcer messages={messages} />
       </ReadMarksContext>
     </ChatContext>

@@ -1,4 +1,4 @@
-import { type ReactNode, useContext } from 'react'
+import { type ReactNode, useContext, useMemo } from 'react'
 import type { FileMessageRow, TextMessageRow } from '@/api'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
@@ -8,6 +8,7 @@ import { ReadMarksContext } from '../readMarks'
 import { useChat } from './ChatContext'
 import messageStyles from './Message.module.css'
 import { Actions, getTextId, MessageHeader, PinMark, Quote } from './MessageParts'
+import { Reactions } from './Reactions'
 
 interface MessageFrameProps {
   row: TextMessageRow | FileMessageRow
@@ -24,6 +25,7 @@ export function MessageFrame({ row, continuesAuthor, children, footer }: Message
   const author = findActor(row.author_id)
   const name = author?.name ?? t('unknownPerson')
   const pinned = row.pinned_at ? row : undefined
+  const rows = useMemo(() => [row], [row])
   return (
     <article
       className={cx(messageStyles.msg, continuesAuthor && messageStyles.more)}
@@ -49,6 +51,7 @@ export function MessageFrame({ row, continuesAuthor, children, footer }: Message
         {continuesAuthor ? null : <MessageHeader actor={author} name={name} at={row.created_at} pinned={pinned} />}
         {row.reply_to ? <Quote id={row.reply_to} /> : null}
         <div id={getTextId(row.id)}>{children}</div>
+        <Reactions rows={rows} />
         {footer}
         <ReadMarks id={row.id} />
       </div>

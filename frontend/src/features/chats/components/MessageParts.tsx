@@ -9,6 +9,7 @@ import {
   Reply,
   RotateCw,
   ScanSearch,
+  SmilePlus,
 } from 'lucide-react'
 import { memo, Suspense, useCallback, useRef, useState } from 'react'
 import type { ActorRow, FileMessageRow, MessageRow, TextMessageRow } from '@/api'
@@ -21,6 +22,7 @@ import { lazy } from '@/ui/lazy'
 import { type FindActor, useBoard, useHasDraft } from '../hooks'
 import { formatMessageLine } from '../messageLine'
 import { chooseRowToPin } from '../pins'
+import { chooseRowToReact, openChoiceOf } from '../reactions'
 import { AgentBadge } from './AgentBadge'
 import { useChat } from './ChatContext'
 import messageStyles from './Message.module.css'
@@ -138,7 +140,7 @@ export interface MessageAction {
 /** Lists what the reader can do with a message, in the order of its toolbar and of its menu. */
 function useMessageActions({ row, rows = [row], isAnswer = true }: ActionsProps): MessageAction[] {
   const { t } = useTexts()
-  const { reply, togglePin, runPath, onGo } = useChat()
+  const { reply, togglePin, canReact, runPath, onGo } = useChat()
   const ofText = useTextActions(row)
   const thumbs = useThumbActions(row, isAnswer)
   const rowToPin = togglePin ? chooseRowToPin(rows) : undefined
@@ -147,6 +149,14 @@ function useMessageActions({ row, rows = [row], isAnswer = true }: ActionsProps)
     ...ofText,
     ...thumbs,
   ]
+  if (canReact && chooseRowToReact(rows))
+    actions.unshift({
+      label: t('react'),
+      icon: SmilePlus,
+      run: () => openChoiceOf(rows, rows[0]?.id ?? row.id),
+      shortcut: 'message.react',
+      opensDialog: true,
+    })
   if (togglePin && rowToPin)
     actions.push({
       label: t(rowToPin.pinned_at ? 'unpin' : 'pin'),

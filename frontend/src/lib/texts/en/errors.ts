@@ -14,6 +14,7 @@ const errors = {
   'error.already_participant': 'They are already here.',
   'error.direct_chat': 'This is a direct chat of two: create a chat for more people.',
   'error.too_many_pins': 'A chat has at most 50 pinned messages. Unpin one that is no longer needed.',
+  'error.too_many_reactions': 'A message has at most 20 different reactions. Use one that it has already.',
   'error.last_editor': 'A workspace needs an editor. Make someone else an editor first.',
   'error.handle_taken': 'This name is taken. Choose another.',
   'error.draft_locked': 'Someone else is editing here now.',
@@ -112,9 +113,6 @@ const errors = {
   'run.failed': 'The answer failed. Retry.',
   'error.agent_refused': 'This agent cannot be woken: it is suspended or was taken down.',
   'error.schedule_invalid': 'This schedule is not valid. Look at its time.',
-
-  'form.changedElsewhere': 'It was changed elsewhere in the meantime, so your input cannot be saved.',
-  'form.showNew': 'Show the new values',
 } as const
 
 export default errors

@@ -6,7 +6,6 @@ const first = {
   'error.quota_reached': 'There are as many as there can be. Remove some that are no longer needed.',
   'error.sign_up_closed': 'You need an invite link to sign up here.',
   // accounts
-  never: 'never',
   tokens: 'Your tokens',
   // approvals
   'approval.waitsForYou': 'Waiting for you. Nothing is lost if you leave.',
@@ -53,7 +52,6 @@ const first = {
   'files.drop': 'Drop files to attach them',
   'files.tooMany': 'A message has at most {{n}} files.',
   // history
-  columns: 'Layout',
   'keys.versions': 'Versions of the agent',
   answeredBy: 'What answered: {{version}}',
   // models
@@ -144,6 +142,7 @@ const first = {
   reply: 'Reply',
   pin: 'Pin',
   unpin: 'Unpin',
+  react: 'React',
   goodAnswer: 'Good answer',
   badAnswer: 'Bad answer',
   pins: 'Pinned messages',
@@ -244,8 +243,6 @@ const first = {
   'subAgents.publicAgent': 'a public agent',
   'wake.tellNotSubAgents_one': 'while it works, at its next step; not its sub-agents.',
   'wake.tellNotSubAgents_other': 'while they work, at their next step; not their sub-agents.',
-  'tool.about.delegate': 'gives tasks to other agents',
-  'tool.about.send_message': 'writes into another chat',
   'subAgents.mayCall': 'tasks to {{names}}',
   // suggestions
   summary: 'Summary',
@@ -313,25 +310,6 @@ const first = {
   you: 'You',
   goThere: 'Go there',
   usage: 'When and how to use it',
-  'tool.about.revise_prompt': 'rewrites its own prompt, as a draft',
-  'tool.about.web_fetch': 'reads public pages',
-  'tool.about.web_search': 'searches the web',
-  'tool.about.search_history': 'searches earlier messages',
-  'tool.about.list_files': 'lists the files of the chat and the workspace',
-  'tool.about.read_file': 'reads the text of a file',
-  'tool.about.search_files': 'finds words in files',
-  'tool.about.write_file': 'writes a text file and shares it',
-  'tool.about.read_pages': 'lists, searches and reads its knowledge pages',
-  'tool.about.ask_user': 'asks a question, and waits for the answer',
-  'tool.about.remember': 'stores a note for later',
-  'tool.about.forget': 'deletes a note',
-  'tool.about.find_tools': 'finds more tools for a task',
-  'tool.about.current_time': 'the time anywhere',
-  'tool.about.find_place': 'finds the coordinates of a place',
-  'tool.about.get_forecast': 'the weather of the next days',
-  'tool.about.get_exchange_rates': 'exchange rates of central banks',
-  'tool.about.build_budget': 'adds up costs in one currency',
-  'tool.about.search_guides': 'searches Wikivoyage and Wikipedia',
   toolIsOff: 'off',
   toolIsOn: 'on',
   'sys.joined': '{{actor}} added {{target}}',
@@ -376,8 +354,6 @@ const first = {
   pending: 'pending',
   'sys.draftSelf': '{{target}} wrote a draft of itself for {{actor}}',
   // all parts
-  password: 'Password',
-  continue: 'Continue',
   current: 'Current',
   close: 'Close',
   wrapLines: 'Wrap lines',
@@ -392,11 +368,12 @@ const first = {
   'task.open': 'To do',
   role: 'Role',
   leave: 'Leave',
-  about: 'About',
   'wake.reason.never_answers': 'set to answer nothing',
   // memory
-  'memory.scope.chat': 'Separate in each chat',
-  'memory.scope.agent': 'Shared by all its chats',
+  never: 'never',
+  columns: 'Layout',
+  password: 'Password',
+  continue: 'Continue',
 } as const
 
 export default first

@@ -12,6 +12,7 @@ const keys = {
   'keys.inside': 'In a message: its actions, its links',
   'keys.reply': 'Reply to the message',
   'keys.pin': 'Pin or unpin the message',
+  'keys.react': 'React to the message',
   'keys.copy': 'Copy the message, as Markdown',
   'keys.compare': 'Compare production and the draft',
   'keys.thumbs': 'Good or bad answer',

@@ -317,6 +317,23 @@ const screens = {
   readAll: 'has read everything',
   betweenAgentsHint: 'A chat of two agents. Editors can read it.',
   mayOnlyRead: 'you can read it',
+  about: 'About',
+  'memory.scope.chat': 'Separate in each chat',
+  'memory.scope.agent': 'Shared by all its chats',
+  pinsCount: 'Pinned messages: {{count}}',
+  searchNothing: 'Nothing was found.',
+  toasts: 'Messages (F8)',
+  notice: 'Notice',
+  findPeople: 'Find people and agents',
+  noMatchingPeople: 'Nobody by that name',
+  findMore: '{{n}} more: type a name.',
+  publicAgents: 'Public agents',
+  addPublicAgents: 'Add public agents to this chat',
+  findPublicAgents: 'Find public agents',
+  noPublicAgent: 'No public agent matches',
+  morePublicAgents: 'There are more: type a name or what it does.',
+  'form.changedElsewhere': 'It was changed elsewhere in the meantime, so your input cannot be saved.',
+  'form.showNew': 'Show the new values',
 } as const
 
 export default screens

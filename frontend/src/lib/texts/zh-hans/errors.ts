@@ -16,6 +16,7 @@ const errors: Record<keyof typeof en, string> = {
   'error.already_participant': '对方已经在这里。',
   'error.direct_chat': '这是两个成员的私聊：人多时请新建聊天室。',
   'error.too_many_pins': '一个聊天室最多置顶 50 条消息，请先取消置顶不再需要的。',
+  'error.too_many_reactions': '一条消息最多有 20 种表情回应，请选用已有的。',
   'error.last_editor': '工作区需要一位编辑者，先让别人成为编辑者。',
   'error.handle_taken': '此名称已被使用，换一个。',
   'error.draft_locked': '现在有别人在此编写。',
@@ -103,9 +104,6 @@ const errors: Record<keyof typeof en, string> = {
   'run.failed': '回答失败了。请重试。',
   'error.agent_refused': '无法唤醒这个 Agent：它已停用或已下架。',
   'error.schedule_invalid': '这个定时无效，请检查时间。',
-
-  'form.changedElsewhere': '此处的内容已在别处更改，因此你的输入无法保存。',
-  'form.showNew': '显示新的内容',
 }
 
 export default errors

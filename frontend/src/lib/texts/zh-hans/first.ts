@@ -8,7 +8,6 @@ const first: Record<keyof typeof en, string> = {
   'error.quota_reached': '数量已达上限，请移除不再需要的。',
   'error.sign_up_closed': '在这里注册需要邀请链接。',
   // accounts
-  never: '永不',
   tokens: '你的令牌',
   // approvals
   'approval.waitsForYou': '正在等你。离开也不会丢失任何内容。',
@@ -55,7 +54,6 @@ const first: Record<keyof typeof en, string> = {
   'files.drop': '松开即可附加文件',
   'files.tooMany': '一条消息最多 {{n}} 个文件。',
   // history
-  columns: '版面',
   'keys.versions': 'Agent 的版本',
   answeredBy: '当时回答的内容：{{version}}',
   // models
@@ -146,6 +144,7 @@ const first: Record<keyof typeof en, string> = {
   reply: '回复',
   pin: '置顶',
   unpin: '取消置顶',
+  react: '表情回应',
   goodAnswer: '回答得好',
   badAnswer: '回答不好',
   pins: '置顶消息',
@@ -246,8 +245,6 @@ const first: Record<keyof typeof en, string> = {
   'subAgents.publicAgent': '公开 Agent',
   'wake.tellNotSubAgents_one': '（工作中，下一步就会读到；不影响子 Agent）',
   'wake.tellNotSubAgents_other': '（工作中，下一步就会读到；不影响子 Agent）',
-  'tool.about.delegate': '把任务交给其他 Agent',
-  'tool.about.send_message': '在其他聊天室中发消息',
   'subAgents.mayCall': '可交办给{{names}}',
   // suggestions
   summary: '摘要',
@@ -312,25 +309,6 @@ const first: Record<keyof typeof en, string> = {
   you: '你',
   goThere: '前往',
   usage: '何时、如何使用',
-  'tool.about.revise_prompt': '改写自己的提示词，存为草稿',
-  'tool.about.web_fetch': '读取公开网页',
-  'tool.about.web_search': '搜索网络',
-  'tool.about.search_history': '搜索之前的消息',
-  'tool.about.list_files': '列出聊天室和工作区的文件',
-  'tool.about.read_file': '读取文件的文本',
-  'tool.about.search_files': '在文件中查找文本',
-  'tool.about.write_file': '写入文本文件并分享',
-  'tool.about.read_pages': '列出、搜索并阅读它的知识页面',
-  'tool.about.ask_user': '提出问题，并等待回答',
-  'tool.about.remember': '记下一条笔记，供日后使用',
-  'tool.about.forget': '删除一条笔记',
-  'tool.about.find_tools': '为任务查找更多工具',
-  'tool.about.current_time': '任何地方的时间',
-  'tool.about.find_place': '查询地点的坐标',
-  'tool.about.get_forecast': '未来几天的天气',
-  'tool.about.get_exchange_rates': '各国央行的汇率',
-  'tool.about.build_budget': '以单一币种汇总费用',
-  'tool.about.search_guides': '搜索维基导游和维基百科',
   toolIsOff: '关闭',
   toolIsOn: '开启',
   'sys.joined': '{{actor}}将{{target}}加入聊天室',
@@ -374,8 +352,6 @@ const first: Record<keyof typeof en, string> = {
   pending: '项待决定',
   'sys.draftSelf': '{{target}}依{{actor}}的要求写了自己的草稿',
   // all parts
-  password: '密码',
-  continue: '继续',
   current: '当前',
   close: '关闭',
   wrapLines: '自动换行',
@@ -390,11 +366,12 @@ const first: Record<keyof typeof en, string> = {
   'task.open': '未完成',
   role: '角色',
   leave: '离开',
-  about: '关于',
   'wake.reason.never_answers': '已设为不回复',
   // memory
-  'memory.scope.chat': '各聊天室分开',
-  'memory.scope.agent': '所有聊天室共用',
+  never: '永不',
+  columns: '版面',
+  password: '密码',
+  continue: '继续',
 }
 
 export default first

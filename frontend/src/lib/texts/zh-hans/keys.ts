@@ -12,6 +12,7 @@ const keys = {
   'keys.inside': '在消息中：可用的操作、链接',
   'keys.reply': '回复消息',
   'keys.pin': '置顶或取消置顶消息',
+  'keys.react': '对消息表情回应',
   'keys.copy': '复制消息，复制为 Markdown',
   'keys.compare': '对照正式版本与草稿',
   'keys.thumbs': '回答得好或不好',

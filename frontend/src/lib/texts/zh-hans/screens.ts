@@ -314,6 +314,23 @@ const screens: Record<keyof typeof en, string> = {
   readAll: '已读完',
   betweenAgentsHint: '两个 Agent 之间的聊天室。编辑者可以阅读。',
   mayOnlyRead: '可以阅读',
+  about: '关于',
+  'memory.scope.chat': '各聊天室分开',
+  'memory.scope.agent': '所有聊天室共用',
+  pinsCount: '置顶消息：{{count}}',
+  searchNothing: '没有找到结果。',
+  toasts: '提示（F8）',
+  notice: '通知',
+  findPeople: '搜索成员与 Agent',
+  noMatchingPeople: '找不到这个名字',
+  findMore: '还有 {{n}} 位：输入名字来搜索。',
+  publicAgents: '公开 Agent',
+  addPublicAgents: '将公开 Agent 加入此聊天室',
+  findPublicAgents: '搜索公开 Agent',
+  noPublicAgent: '没有符合的公开 Agent',
+  morePublicAgents: '还有更多：输入名字或用途来搜索。',
+  'form.changedElsewhere': '此处的内容已在别处更改，因此你的输入无法保存。',
+  'form.showNew': '显示新的内容',
 }
 
 export default screens

@@ -16,6 +16,7 @@ const errors: Record<keyof typeof en, string> = {
   'error.already_participant': '對方已經在這裡。',
   'error.direct_chat': '這是兩個成員的私訊：人多時請建立聊天室。',
   'error.too_many_pins': '一個聊天室最多釘選 50 則訊息，請先取消釘選不再需要的。',
+  'error.too_many_reactions': '一則訊息最多有 20 種表情回應，請選用已有的。',
   'error.last_editor': '工作區需要一位編輯者，先讓別人成為編輯者。',
   'error.handle_taken': '此名稱已被使用，換一個。',
   'error.draft_locked': '現在有別人在此編寫。',
@@ -103,9 +104,6 @@ const errors: Record<keyof typeof en, string> = {
   'run.failed': '回答失敗了。請重試。',
   'error.agent_refused': '無法喚醒這個 Agent：它已停用或已下架。',
   'error.schedule_invalid': '這個排程無效，請檢查時間。',
-
-  'form.changedElsewhere': '這裡的內容已在別處變更，因此你的輸入無法儲存。',
-  'form.showNew': '顯示新的內容',
 }
 
 export default errors

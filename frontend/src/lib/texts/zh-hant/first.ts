@@ -8,7 +8,6 @@ const first: Record<keyof typeof en, string> = {
   'error.quota_reached': '數量已達上限，請移除不再需要的。',
   'error.sign_up_closed': '在這裡註冊需要邀請連結。',
   // accounts
-  never: '永不',
   tokens: '你的權杖',
   // approvals
   'approval.waitsForYou': '正在等你。離開也不會遺失任何內容。',
@@ -55,7 +54,6 @@ const first: Record<keyof typeof en, string> = {
   'files.drop': '放開即可附加檔案',
   'files.tooMany': '一則訊息最多 {{n}} 個檔案。',
   // history
-  columns: '版面',
   'keys.versions': 'Agent 的版本',
   answeredBy: '當時回答的內容：{{version}}',
   // models
@@ -146,6 +144,7 @@ const first: Record<keyof typeof en, string> = {
   reply: '回覆',
   pin: '釘選',
   unpin: '取消釘選',
+  react: '表情回應',
   goodAnswer: '回答得好',
   badAnswer: '回答不好',
   pins: '釘選的訊息',
@@ -246,8 +245,6 @@ const first: Record<keyof typeof en, string> = {
   'subAgents.publicAgent': '公開 Agent',
   'wake.tellNotSubAgents_one': '（工作中，下一步就會讀到；不影響子 Agent）',
   'wake.tellNotSubAgents_other': '（工作中，下一步就會讀到；不影響子 Agent）',
-  'tool.about.delegate': '把任務交給其他 Agent',
-  'tool.about.send_message': '在其他聊天室中傳訊息',
   'subAgents.mayCall': '可交辦給{{names}}',
   // suggestions
   summary: '摘要',
@@ -312,25 +309,6 @@ const first: Record<keyof typeof en, string> = {
   you: '你',
   goThere: '前往',
   usage: '何時、如何使用',
-  'tool.about.revise_prompt': '改寫自己的提示詞，存為草稿',
-  'tool.about.web_fetch': '讀取公開網頁',
-  'tool.about.web_search': '搜尋網路',
-  'tool.about.search_history': '搜尋先前的訊息',
-  'tool.about.list_files': '列出聊天室與工作區的檔案',
-  'tool.about.read_file': '讀取檔案的文字',
-  'tool.about.search_files': '在檔案中尋找文字',
-  'tool.about.write_file': '寫入文字檔並分享',
-  'tool.about.read_pages': '列出、搜尋並閱讀它的知識頁面',
-  'tool.about.ask_user': '提出問題，並等待回答',
-  'tool.about.remember': '記下一則筆記，供日後使用',
-  'tool.about.forget': '刪除一則筆記',
-  'tool.about.find_tools': '為任務尋找更多工具',
-  'tool.about.current_time': '任何地方的時間',
-  'tool.about.find_place': '查詢地點的座標',
-  'tool.about.get_forecast': '未來幾天的天氣',
-  'tool.about.get_exchange_rates': '各國央行的匯率',
-  'tool.about.build_budget': '以單一幣別加總費用',
-  'tool.about.search_guides': '搜尋維基導遊和維基百科',
   toolIsOff: '關閉',
   toolIsOn: '開啟',
   'sys.joined': '{{actor}}將{{target}}加入聊天室',
@@ -374,8 +352,6 @@ const first: Record<keyof typeof en, string> = {
   pending: '項待決定',
   'sys.draftSelf': '{{target}}依{{actor}}的要求寫了自己的草稿',
   // all parts
-  password: '密碼',
-  continue: '繼續',
   current: '目前',
   close: '關閉',
   wrapLines: '自動換行',
@@ -390,11 +366,12 @@ const first: Record<keyof typeof en, string> = {
   'task.open': '未完成',
   role: '角色',
   leave: '離開',
-  about: '關於',
   'wake.reason.never_answers': '已設為不回覆',
   // memory
-  'memory.scope.chat': '各聊天室分開',
-  'memory.scope.agent': '所有聊天室共用',
+  never: '永不',
+  columns: '版面',
+  password: '密碼',
+  continue: '繼續',
 }
 
 export default first

@@ -12,6 +12,7 @@ const keys = {
   'keys.inside': '在訊息中：可用的操作、連結',
   'keys.reply': '回覆訊息',
   'keys.pin': '釘選或取消釘選訊息',
+  'keys.react': '對訊息表情回應',
   'keys.copy': '複製訊息，複製為 Markdown',
   'keys.compare': '對照正式版本與草稿',
   'keys.thumbs': '回答得好或不好',

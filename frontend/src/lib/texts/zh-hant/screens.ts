@@ -314,6 +314,23 @@ const screens: Record<keyof typeof en, string> = {
   readAll: '已讀完',
   betweenAgentsHint: '兩個 Agent 之間的聊天室。編輯者可以閱讀。',
   mayOnlyRead: '可以閱讀',
+  about: '關於',
+  'memory.scope.chat': '各聊天室分開',
+  'memory.scope.agent': '所有聊天室共用',
+  pinsCount: '釘選的訊息：{{count}}',
+  searchNothing: '沒有找到結果。',
+  toasts: '提示（F8）',
+  notice: '通知',
+  findPeople: '搜尋成員與 Agent',
+  noMatchingPeople: '找不到這個名字',
+  findMore: '還有 {{n}} 位：輸入名字來搜尋。',
+  publicAgents: '公開 Agent',
+  addPublicAgents: '將公開 Agent 加入此聊天室',
+  findPublicAgents: '搜尋公開 Agent',
+  noPublicAgent: '沒有符合的公開 Agent',
+  morePublicAgents: '還有更多：輸入名字或用途來搜尋。',
+  'form.changedElsewhere': '這裡的內容已在別處變更，因此你的輸入無法儲存。',
+  'form.showNew': '顯示新的內容',
 }
 
 export default screens
