@@ -5,7 +5,9 @@ from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models.fields.json import KT
+from django.db.models.functions import Left
 
 from actors.models import Actor, AgentStatus
 from agents.models import AgentSpec, Draft, DraftSnapshot, LockWaiter
@@ -14,14 +16,25 @@ from agents.prepared_queries import APPLIED_DRAFT
 from agents.rows import build_agent_row, build_listed_agent_row
 from agents.specs.content import SpecContent
 from agents.specs.differences import diff
-from chats.models import Message
+from chats.models import Message, Thumb
 from chats.permissions import ChatVerb, get_chat_for, list_readable_chats
 from chats.selectors import load_titles
 from common.clock import now
 from common.errors import Code, NotFound
 from common.sql_constant import SqlConstant
 from events.payloads import SystemPayload
-from events.rows import AgentRow, AgentState, DiffRow, DraftTrialRow, ListedAgentRow, LockedDraftRow, Stamp
+from events.rows import (
+    AgentRow,
+    AgentState,
+    AgentThumbRow,
+    DiffRow,
+    DraftTrialRow,
+    ListedAgentRow,
+    LockedDraftRow,
+    Stamp,
+    ThumbCountsRow,
+    ThumbValue,
+)
 from tools.permissions import get_workspace_tool_for
 from tools.registry import AGENT_TOOL_NAME, build_agent_tool_name
 from workspaces.permissions import WorkspaceVerb, get_workspace_for, workspaces_visible_to
@@ -234,6 +247,63 @@ def build_locked_draft_rows(reader: Actor, drafts: Iterable[Any]) -> list[Locked
         )
         for draft in found
     ]
+
+
+# --- thumbs on answers ----------------------------------------------------------------------------------------------
+
+MAX_EXCERPT = 300
+"""Characters of an answer in the list of thumbs."""
+
+
+def list_agent_thumbs(actor: Actor, agent_id: UUID, *, value: ThumbValue | None = None) -> QuerySet[Thumb]:
+    """Return the thumbs on the answers of an agent in the chats that the actor may read, for `build_agent_thumb_rows`.
+    Order them by `-created_at`: there is an index. Raises `NotFound`, `Forbidden`.
+    """
+    agent = get_agent_for(actor, agent_id, AgentVerb.REVIEW)
+    readable = list_readable_chats(actor).filter(pk=OuterRef("chat"))
+    found = Thumb.objects.filter(Exists(readable), agent=agent, **({"value": value} if value else {}))
+    answer = Message.objects.filter(pk=OuterRef("message")).annotate(excerpt=Left(KT("payload__text"), MAX_EXCERPT))
+    return found.select_related("person", "chat").annotate(excerpt=Subquery(answer.values("excerpt")))
+
+
+def build_agent_thumb_rows(reader: Actor, thumbs: Iterable[Any]) -> list[AgentThumbRow]:
+    """Build the rows of thumbs from `list_agent_thumbs`. Two queries for titles."""
+    found = list(thumbs)
+    load_titles(reader, [thumb.chat for thumb in found])
+    return [
+        AgentThumbRow(
+            id=thumb.id,
+            person=thumb.person.to_row(),
+            value=thumb.value,
+            reason=thumb.reason or None,
+            text=thumb.text,
+            agent_version=thumb.agent_version,
+            draft_apply=thumb.draft_apply,
+            message_id=thumb.message_id,
+            excerpt=thumb.excerpt or "",
+            chat_id=thumb.chat_id,
+            chat_title=thumb.chat.shown_title,
+            created_at=thumb.created_at,
+        )
+        for thumb in found
+    ]
+
+
+def count_agent_thumbs(actor: Actor, agent_id: UUID) -> ThumbCountsRow:
+    """Return the number of thumbs on the answers of an agent, also in chats that the actor may not read. Raises `NotFound`,
+    `Forbidden`."""
+    agent = get_agent_for(actor, agent_id, AgentVerb.REVIEW)
+    readable = Exists(list_readable_chats(actor).filter(pk=OuterRef("chat")))
+    counts = (
+        Thumb.objects.filter(agent=agent)
+        .annotate(is_readable=readable)
+        .aggregate(
+            up=Count("pk", filter=Q(value=ThumbValue.UP)),
+            down=Count("pk", filter=Q(value=ThumbValue.DOWN)),
+            unreadable=Count("pk", filter=Q(is_readable=False)),
+        )
+    )
+    return ThumbCountsRow(**counts)
 
 
 # --- what answers in a chat -----------------------------------------------------------------------------------------

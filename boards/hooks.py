@@ -10,3 +10,5 @@ board_ended: Hook[[Board, Message, Actor | None]] = Hook("board_ended")
 # Called when a board is paused, before that is written, with the message that says so, and the person who has paused it; null: it
 # waits for a person to let it start, or to let it cost more (`Board.pause_reason`).
 board_paused: Hook[[Board, Message, Actor | None]] = Hook("board_paused")
+# Called when a board that was paused goes on, before that is written.
+board_resumed: Hook[[Board]] = Hook("board_resumed")

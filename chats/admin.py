@@ -14,7 +14,7 @@ from admin_kit.changelist import CreatedWithinFilter
 from admin_kit.links import RelatedLink, audit_link, id_column, link_column, short_name
 from admin_kit.model_admin import ReadOnlyAdmin, get_operator
 from chats import services as chats
-from chats.models import Chat, ChatActor, ChatGrant, ChatLink, Message
+from chats.models import Chat, ChatActor, ChatGrant, ChatLink, Message, Thumb
 from common.clock import now
 from events import audit
 from events.payloads import PAYLOADS
@@ -131,6 +131,24 @@ def _get_chat_id(request: HttpRequest) -> UUID | None:
         return UUID(request.GET.get("chat__id__exact", ""))
     except ValueError:
         return None
+
+
+@admin.register(Thumb)
+class ThumbAdmin(ReadOnlyAdmin):
+    list_display = (
+        "created_at",
+        "value",
+        "reason",
+        link_column("agent"),
+        link_column("person"),
+        link_column("chat"),
+        "agent_version",
+        "draft_apply",
+    )
+    list_filter = ("value", "reason", CreatedWithinFilter)
+    list_select_related = ("agent", "person", "chat")
+    search_fields = ("agent__name", "person__name")
+    search_id_fields = ("chat_id", "message_id", "agent_id", "person_id")
 
 
 @admin.register(ChatLink)

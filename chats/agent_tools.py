@@ -1,13 +1,21 @@
 """The tool that searches messages."""
 
-from typing import Literal
+from datetime import date
+from typing import Any, Literal
 
 from pydantic import Field
 
 from chats.models import Chat
 from chats.permissions import ChatVerb, get_chat_for
 from chats.search import split_terms
-from chats.selectors import build_found_message, list_shared_chats, search_messages
+from chats.selectors import (
+    EXCERPT_CHARACTERS,
+    MessageFilter,
+    build_found_message,
+    list_shared_chats,
+    rank_messages,
+    search_messages,
+)
 from common.database import use_custom_plans
 from common.text import to_storable
 from events.payloads import FoundMessage, FoundMessagesData
@@ -20,7 +28,8 @@ from tools.registry import register
 class SearchHistory(Tool):
     """Search earlier messages of this chat for words, the newest first; with scope my_chats also other chats of these people.
 
-    Gives the author, the time and an excerpt of each message that contains all the words, without regard to case.
+    Gives the author, the time, the id and an excerpt of each message that contains all the words, without regard to case, and of
+    each file whose name does. The id of a file is that of its message.
     """
 
     name = "search_history"
@@ -38,6 +47,15 @@ class SearchHistory(Tool):
             default="chat",
             description="chat: only this chat. my_chats: all chats in which everybody of this chat takes part.",
         )
+        author: str = Field(
+            default="",
+            max_length=120,
+            description="Only what this person or agent has written: the handle or the name.",
+        )
+        starts_on: date | None = Field(default=None, description="The first day.")
+        ends_on: date | None = Field(default=None, description="The last day.")
+        only_files: bool = Field(default=False, description="Only files.")
+        order: Literal["newest", "best"] = Field(default="newest", description="best: the best match first.")
         limit: int = Field(default=10, ge=1, le=20, description="The number of messages to return.")
 
     def run(self, ctx: ToolContext, args: Args) -> ToolOutput:
@@ -50,9 +68,23 @@ class SearchHistory(Tool):
         chats = Chat.objects.filter(pk=chat.pk)
         if args.scope == "my_chats":
             chats = list_shared_chats(chat, ctx.actor, ctx.on_behalf_of)
-        newest = search_messages(chats, query).order_by("-created_at", "-pk")[: args.limit]
+        only = MessageFilter(
+            author=to_storable(args.author),
+            starts_on=args.starts_on,
+            ends_on=args.ends_on,
+            time_zone=chat.workspace.time_zone,
+            has_file=args.only_files,
+        )
         with use_custom_plans():
-            found = [build_found_message(message, query) for message in newest]
+            messages: Any = search_messages(chats, query, only)
+            if args.order == "best":
+                messages = rank_messages(messages, query).order_by("-score", "-pk")
+            else:
+                messages = messages.order_by("-created_at", "-pk")
+            found = [
+                build_found_message(message, query, before=EXCERPT_CHARACTERS, after=EXCERPT_CHARACTERS)
+                for message in messages[: args.limit]
+            ]
         return ToolOutput(format_messages(query, found), FoundMessagesData(query=query, messages=found))
 
 
@@ -63,5 +95,8 @@ def format_messages(query: str, found: list[FoundMessage]) -> str:
     lines = []
     for number, message in enumerate(found, 1):
         title = f", in “{message.chat_title}”" if message.chat_title else ""
-        lines += [f"{number}. {message.author}, {message.created_at:%Y-%m-%d %H:%M} UTC{title}", f"   {message.text}"]
+        lines += [
+            f"{number}. {message.author}, {message.created_at:%Y-%m-%d %H:%M} UTC{title}, id {message.message_id}",
+            f"   {'file ' if message.is_file else ''}{message.text}",
+        ]
     return "\n".join(fence_lines("messages", lines, authors="people and agents", citation="its author and time"))

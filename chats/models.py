@@ -10,7 +10,19 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import gettext_noop
 
 from common.models import Identified, ObjectGrant, build_display_name
-from events.rows import MESSAGE_ROWS, ChatRow, LinkRow, MessageRow, ParticipantRow, ResponseMode, Role, RowOfChat
+from events.rows import (
+    MESSAGE_ROWS,
+    ChatRow,
+    LinkRow,
+    MessageRow,
+    ParticipantRow,
+    ResponseMode,
+    Role,
+    RowOfChat,
+    ThumbReason,
+    ThumbRow,
+    ThumbValue,
+)
 from llm.tokens import estimate_tokens
 from workspaces.models import Workspace
 
@@ -219,6 +231,9 @@ class Message(Identified, VersionedRow):
         db_index=False,
     )
 
+    # Of answers of agents: who finds them good or bad (`AnswerThumbs`), copied from `Thumb`. Null: nobody has given a thumb.
+    thumbs = models.JSONField(_("thumbs"), null=True)
+
     class Meta:
         verbose_name = _("message")
         verbose_name_plural = _("messages")
@@ -248,8 +263,8 @@ class Message(Identified, VersionedRow):
             models.Index(fields=["chat"], condition=Q(type="TOOL_RESPONSE"), name="tool_responses_of_chat"),
             models.Index(
                 fields=["-created_at", "-id"],
-                condition=Q(type="TEXT_MESSAGE", metadata__isnull=True),
-                name="texts_by_time",
+                condition=Q(type__in=SPOKEN_TYPES, metadata__isnull=True),
+                name="spoken_by_time",
             ),
             models.Index(
                 fields=["chat", "-seq"],
@@ -293,6 +308,54 @@ class Message(Identified, VersionedRow):
             edited_at=self.edited_at,
             pinned_at=self.pinned_at,
             pinned_by=self.pinned_by_id,
+            thumbs=self.thumbs,
+        )
+
+
+MAX_THUMB_TEXT = 500
+"""Characters that a person writes with a thumb."""
+
+
+class Thumb(Identified):
+    """What a person thinks of an answer of an agent. It belongs to the version or the draft that answered: null for an outside
+    program, which has neither. `draft_apply` is the n of `r<n>`."""
+
+    chat = models.ForeignKey(Chat, verbose_name=_("chat"), on_delete=models.CASCADE, related_name="thumbs")
+    message = models.ForeignKey(
+        Message, verbose_name=_("message"), on_delete=models.CASCADE, related_name="+", db_index=False
+    )
+    agent = models.ForeignKey(
+        "actors.Actor", verbose_name=_("agent"), on_delete=models.CASCADE, related_name="+", db_index=False
+    )
+    person = models.ForeignKey("actors.Actor", verbose_name=_("person"), on_delete=models.CASCADE, related_name="+")
+    value = models.CharField(_("value"), max_length=4, choices=ThumbValue.choices)
+    reason = models.CharField(_("reason"), max_length=16, choices=ThumbReason.choices, blank=True, default="")
+    text = models.CharField(_("text"), max_length=MAX_THUMB_TEXT, blank=True, default="")
+    spec_id = models.UUIDField(_("spec id"), null=True)
+    agent_version = models.IntegerField(_("version"), null=True)
+    draft_apply = models.IntegerField(_("draft apply"), null=True)
+    created_at = models.DateTimeField(_("created at"))
+
+    class Meta:
+        verbose_name = _("thumb")
+        verbose_name_plural = _("thumbs")
+        constraints = [
+            models.UniqueConstraint(fields=["message", "person"], name="one_thumb_per_person"),
+            models.CheckConstraint(condition=Q(value__in=ThumbValue.values), name="thumb_value_known"),
+            models.CheckConstraint(condition=Q(reason__in=["", *ThumbReason.values]), name="thumb_reason_known"),
+        ]
+        indexes = [models.Index(fields=["agent", "-created_at", "-id"], name="thumbs_of_agent")]
+
+    def __str__(self) -> str:
+        return f"{build_display_name(self, 'person', 'agent')} · {self.value}"
+
+    def to_row(self) -> ThumbRow:
+        return ThumbRow(
+            message_id=self.message_id,
+            value=self.value,
+            reason=self.reason or None,
+            text=self.text,
+            created_at=self.created_at,
         )
 
 

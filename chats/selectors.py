@@ -2,15 +2,17 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import date, datetime, time
 from itertools import accumulate
 from typing import Any
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 from django.db.models import OuterRef, Q, QuerySet, Subquery, UUIDField, Value
 from django.db.models.functions import Coalesce
 
-from actors.models import Actor
-from chats.models import IS_SPOKEN, Chat, ChatActor, Message
+from actors.models import Actor, Kind
+from chats.models import IS_SPOKEN, SPOKEN_TYPES, Chat, ChatActor, Message, Thumb
 from chats.permissions import (
     build_is_read_by_all,
     chats_visible_to,
@@ -27,8 +29,9 @@ from chats.prepared_queries import (
     get_sizes_before_query,
     shorten_texts,
 )
-from chats.search import has_all_terms, split_terms
+from chats.search import build_excerpt, build_score, find_marks, has_all_terms, split_sequences, split_terms
 from common.errors import NotFound
+from common.handles import normalize_handle
 from common.prepared_query import is_any_of
 from common.sql_constant import SqlConstant
 from events.payloads import FoundMessage
@@ -40,7 +43,11 @@ PAGE_BYTES = 512 * 1024
 MAX_NAMES = 5
 """Names that stand for the title of a chat without one."""
 EXCERPT_CHARACTERS = 200
-"""Characters before and after the first match that an excerpt has."""
+"""Characters before and after the first word of the query that an excerpt for a model has."""
+SHORT_BEFORE, SHORT_AFTER = 24, 240
+"""Characters before and after the first word of the query that an excerpt for people has: a line of the palette shows the word."""
+MAX_RANKED = 500
+"""The newest messages of a search among which the best are chosen."""
 END = 2**63 - 1
 """The largest possible `seq`."""
 
@@ -271,41 +278,86 @@ def list_shared_chats(chat: Chat, agent: Actor, person: Actor | None) -> QuerySe
     return shared
 
 
-def search_messages(chats: QuerySet[Chat], query: str) -> QuerySet[Message]:
-    """Return the texts of people and agents in these chats that contain all words of a query, without regard to case; none if the
-    query has no word. A word is found by its beginning, Chinese by pairs of characters. What sub-agents write is no part of a
-    conversation. Order them by `-created_at` and `-pk`, which an index supports, and read them in `use_custom_plans()`.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MessageFilter:
+    """Which of the messages with its words a search finds; null: all. `kind`: those of people, or of agents. `starts_on` and
+    `ends_on`: the first and the last day, in `time_zone`. `has_file`: only files, which are found by their names. `author`: the
+    handle or the name of their author, without regard to case; empty: any."""
+
+    author_id: UUID | None = None
+    author: str = ""
+    kind: Kind | None = None
+    starts_on: date | None = None
+    ends_on: date | None = None
+    time_zone: str = "UTC"
+    has_file: bool = False
+
+
+ALL_MESSAGES = MessageFilter()
+
+
+def search_messages(chats: QuerySet[Chat], query: str, only: MessageFilter = ALL_MESSAGES) -> QuerySet[Message]:
+    """Return the texts and files of people and agents in these chats that contain all words of a query, without regard to case;
+    none if the query has no word. A word is found by its beginning, Chinese by pairs of characters, and a file by its name. What
+    sub-agents write is no part of a conversation. Order them by `-created_at` and `-pk`, which an index supports, and read them in
+    `use_custom_plans()`.
     """
     terms = split_terms(query)
     if not terms:
         return Message.objects.none()
     # The ids are read first, because PostgreSQL knows how many messages they have; it cannot know that of a subquery.
     ids = list(chats.values_list("pk", flat=True))
-    texts = Message.objects.filter(is_any_of("chat_id", ids), type=SqlConstant("TEXT_MESSAGE"), metadata__isnull=True)
-    return texts.filter(has_all_terms(terms)).select_related("author", "chat")
+    types = [SqlConstant("FILE_MESSAGE")] if only.has_file else [SqlConstant(type) for type in SPOKEN_TYPES]
+    found = Message.objects.filter(is_any_of("chat_id", ids), type__in=types, metadata__isnull=True)
+    if only.author_id is not None:
+        found = found.filter(author=only.author_id)
+    if only.author:
+        has_name = Q(author__handle=normalize_handle(only.author)) | Q(author__name__iexact=only.author.strip())
+        found = found.filter(has_name)
+    if only.kind is not None:
+        found = found.filter(author__kind=only.kind)
+    if only.starts_on is not None:
+        found = found.filter(created_at__gte=datetime.combine(only.starts_on, time.min, ZoneInfo(only.time_zone)))
+    if only.ends_on is not None:
+        found = found.filter(created_at__lte=datetime.combine(only.ends_on, time.max, ZoneInfo(only.time_zone)))
+    return found.filter(has_all_terms(terms)).select_related("author", "chat")
 
 
-def build_found_message(message: Message, query: str) -> FoundMessage:
-    """Build the hit of a search, with the part of the text around the earliest place where a word of the query occurs, or with its
-    beginning."""
-    text = message.text
-    lower = text.lower()
-    # `lower` may change the length of a text; the excerpt is then a little off.
-    found = [(at, word) for word in query.lower().split() if (at := lower.find(word)) >= 0]
-    at, word = min(found, default=(0, ""))
-    start = max(0, at - EXCERPT_CHARACTERS)
-    end = start + 2 * EXCERPT_CHARACTERS + len(word)
-    excerpt = " ".join(text[start:end].split())
+def rank_messages(found: QuerySet[Message], query: str) -> QuerySet[Message]:
+    """Return the newest `MAX_RANKED` messages of a search, annotated with a `score` (`build_score`). Order them by `-score` and
+    `-pk`, and call this in `use_custom_plans()`, because it reads their ids."""
+    newest = list(found.order_by("-created_at", "-pk").values_list("pk", flat=True)[:MAX_RANKED])
+    ranked = Message.objects.filter(is_any_of("id", newest)).annotate(score=build_score(split_terms(query), query))
+    return ranked.select_related("author", "chat")
+
+
+def build_found_message(
+    message: Message, query: str, *, before: int = SHORT_BEFORE, after: int = SHORT_AFTER
+) -> FoundMessage:
+    """Build the hit of a search, with the part of the text around its words (`build_excerpt`), or the whole name of a file."""
+    is_file = message.type == "FILE_MESSAGE"
+    if is_file:
+        text = str(message.payload["name"])
+        marks = find_marks(text, split_sequences(query))
+    else:
+        text, marks = build_excerpt(message.text, query, before=before, after=after)
     return FoundMessage(
         message_id=message.id,
         chat_id=message.chat_id,
         chat_title=message.chat.shown_title,
         author=message.author.name if message.author else "",
-        text=f"{'…' if start else ''}{excerpt}{'…' if end < len(text) else ''}",
+        author_id=message.author_id,
+        text=text,
+        marks=marks,
+        is_file=is_file or None,
         created_at=message.created_at,
     )
 
 
 def list_rows_to_purge(workspace: Workspace) -> list[QuerySet[Any]]:
-    """Return all messages and chats of a deleted workspace, to purge them. A listener of `collect_rows_to_purge`."""
-    return [Message.objects.filter(chat__workspace=workspace), Chat.objects.filter(workspace=workspace)]
+    """Return all thumbs, messages and chats of a deleted workspace, to purge them. A listener of `collect_rows_to_purge`."""
+    return [
+        Thumb.objects.filter(chat__workspace=workspace),
+        Message.objects.filter(chat__workspace=workspace),
+        Chat.objects.filter(workspace=workspace),
+    ]

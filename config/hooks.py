@@ -77,6 +77,7 @@ LISTENERS: dict[str, list[str]] = {
     ],
     "boards.hooks.board_ended": ["notifications.services.listeners.notify_board_ended"],
     "boards.hooks.board_paused": ["notifications.services.listeners.notify_board_paused"],
+    "boards.hooks.board_resumed": ["notifications.services.listeners.publish_board_resumed"],
     "runs.hooks.run_failed": ["notifications.services.listeners.notify_run_failed"],
     "runs.hooks.agents_woken_outside": ["webhooks.services.listeners.store_wakes"],
     "schedules.hooks.schedule_paused": ["notifications.services.listeners.notify_schedule_paused"],

@@ -148,7 +148,8 @@ def find_by_words(chat_id: UUID, text: str, *, before_seq: int, limit: int = MAX
         cursor.execute(
             f"SELECT id, score, ARRAY[{matched}] FROM"
             f" (SELECT id, words, seq, ({score}) / (3 + ln(1 + length(words))) AS score FROM chats_message"
-            " WHERE chat_id = %s AND seq < %s AND words @@ %s::tsquery ORDER BY score DESC, seq DESC LIMIT %s) best"
+            " WHERE chat_id = %s AND seq < %s AND type = 'TEXT_MESSAGE' AND words @@ %s::tsquery"
+            " ORDER BY score DESC, seq DESC LIMIT %s) best"
             " ORDER BY score DESC, seq DESC",
             [*terms, *params, chat_id, before_seq, looked_up, max(limit, MAX_RANKED)],
         )

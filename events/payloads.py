@@ -310,19 +310,30 @@ class MCPResultData(Payload):
     is_cut: bool = False
 
 
+class TextRange(Payload):
+    """A part of a text: from the character `start` to the one before `end`. Characters are counted, not UTF-16 units."""
+
+    start: int
+    end: int
+
+
 class FoundMessage(Payload):
-    """A message that a search found. `text` is an excerpt."""
+    """A message that a search found. `text` is an excerpt, or the name of a file (`is_file`). `marks`: the words of the query in
+    `text`. Results of tools that older releases have stored have no `author_id` and no `marks`."""
 
     message_id: UUID
     chat_id: UUID
     chat_title: str
     author: str
+    author_id: UUID | None = None
     text: str
+    marks: list[TextRange] | None = None
+    is_file: Literal[True] | None = None
     created_at: datetime
 
 
 class FoundMessagesData(Payload):
-    """The messages that a search of chats found, the newest first."""
+    """The messages that a search of chats found, in its order."""
 
     kind: Literal["found_messages"] = "found_messages"
     query: str

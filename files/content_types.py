@@ -52,6 +52,7 @@ TEXT_TYPES = {".csv": "text/csv", ".md": "text/markdown", ".json": "application/
 
 _ZIP = b"PK\x03\x04"
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_OLE_HEADER_BYTES = 512
 _RTF = b"{\\rtf"
 _PARTS = {"word/": WORD, "ppt/": POWERPOINT, "xl/": EXCEL}
 """The folders of office files, and their types. Programs name the parts in them, and order them, as they like."""
@@ -73,7 +74,7 @@ def identify_content(content: IO[bytes], name: str) -> Identified:
     if _is_pdf(content, head):
         return Identified(FileKind.PDF, PDF)
     if not is_utf8(head, is_whole=is_whole):
-        if head.startswith(_OLE):
+        if head.startswith(_OLE) and len(head) >= _OLE_HEADER_BYTES:
             return _identify_old_office_file(content, head)
         found = _find_office_type(content) if head.startswith(_ZIP) else filetype.guess_mime(head)
         if found in KNOWN_TYPES:

@@ -67,6 +67,7 @@ const components = {
       'axe-core',
       'cmdk',
       'lucide-react',
+      'katex',
       'lowlight',
       ...languages.map(language => `highlight.js/lib/languages/${language}`),
       'radix-ui',

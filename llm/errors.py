@@ -121,12 +121,15 @@ def build_stream_error(error: object, key: Secret) -> LLMError:
     # Some servers name no status, such as LM Studio, or a word or a number of their own in its place.
     status = _find_status(error)
     code = _get_code(status, f"{kind} {text}") if status else _find_code_by_words(f"{kind} {text}")
-    retryable = code in _RETRYABLE and kind not in _FINAL_KINDS
+    size = find_context_size(text) if code == "context_too_long" else None
+    # llama.cpp accepts requests that together exceed the size that they share, and then breaks some of them off.
+    is_full = code == "context_too_long" and size is None and status is not None and status >= 500
     return LLMError(
         code,
         redact(f"The model's server broke off: {_remove_markup(text)}", key),
-        retryable=retryable,
-        context_size=find_context_size(text) if code == "context_too_long" else None,
+        retryable=is_full or (code in _RETRYABLE and kind not in _FINAL_KINDS),
+        context_size=size,
+        is_full=is_full,
     )
 
 

@@ -30,8 +30,8 @@ class LLMProfile(Identified, ChatModelSettings):
     failure_message = models.CharField(_("failure message"), max_length=600, blank=True, default="")
 
     class Meta:
-        verbose_name = _("own model of a person")
-        verbose_name_plural = _("own models of people")
+        verbose_name = _("person's own model")
+        verbose_name_plural = _("people's own models")
 
     def __str__(self) -> str:
         return f"{build_display_name(self, 'person')} · {self.provider}"

@@ -92,7 +92,8 @@ class LLMError(Exception):
     `llm_profile_withdrawn` (not sent: the person's own model may not be used any more). `message` contains no secrets and
     can be shown. `partial_text` and `partial_thinking`: the part of the answer that arrived; `usage`: its tokens. `retryable`:
     a retry may help; `retry_after`: seconds, if the provider named them. `tries`: how many requests were made. `context_size`: the
-    most tokens that the model reads, if the error says it. `is_starting`: the server loads its model.
+    most tokens that the model reads, if the error says it. `is_starting`: the server loads its model. `is_full`: the requests that
+    the server answers at once had no more room in its memory, which says nothing about how long one of them may be.
     """
 
     def __init__(
@@ -108,6 +109,7 @@ class LLMError(Exception):
         tries: int = 1,
         context_size: int | None = None,
         is_starting: bool = False,
+        is_full: bool = False,
     ) -> None:
         super().__init__(message)
         self.code = code
@@ -120,6 +122,7 @@ class LLMError(Exception):
         self.tries = tries
         self.context_size = context_size
         self.is_starting = is_starting
+        self.is_full = is_full
 
 
 class LLM(Protocol):

@@ -154,8 +154,8 @@ class MemoryClearing(Identified):
     undone_at = models.DateTimeField(_("undone at"), null=True)
 
     class Meta:
-        verbose_name = _("clearing of a memory")
-        verbose_name_plural = _("clearings of memories")
+        verbose_name = _("memory clearing")
+        verbose_name_plural = _("memory clearings")
         constraints = [models.UniqueConstraint(fields=["agent", "generation"], name="one_clearing_per_generation")]
 
     def __str__(self) -> str:
@@ -227,8 +227,8 @@ class MemoryUse(Identified):
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
 
     class Meta:
-        verbose_name = _("use of a memory")
-        verbose_name_plural = _("uses of memories")
+        verbose_name = _("memory use")
+        verbose_name_plural = _("memory uses")
         indexes = [models.Index(fields=["agent", "-created_at"], name="memory_uses_of_agent")]
 
     def __str__(self) -> str:

@@ -30,5 +30,5 @@ class NotificationAdmin(ReadOnlyAdmin):
         id_column("message_id", "chats.message", _("message")),
         id_column("suggestion_id", "suggestions.suggestion", _("suggestion")),
         id_column("merge_id", "suggestions.merge", _("merge")),
-        id_column("tool_server_id", "tools.toolserver", _("server of tools")),
+        id_column("tool_server_id", "tools.toolserver", _("tool server")),
     )

@@ -2,14 +2,17 @@
 
 from collections.abc import Iterable
 from typing import Any
+from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from actors.models import Actor
+from approvals.models import Approval
+from boards.models import Board
 from chats.models import Chat
 from chats.permissions import list_readable_chats
 from chats.selectors import load_titles
-from events.rows import NotificationKind, NotificationRow
+from events.rows import BoardPause, NotificationKind, NotificationRow
 from notifications.models import Notification
 from workspaces.models import Workspace
 from workspaces.permissions import build_role_expression
@@ -47,6 +50,24 @@ def list_notifications(person: Actor, *, unread: bool = False) -> QuerySet[Any]:
 def count_unread(person: Actor) -> int:
     """Return the number of unread notifications, at most `MAX_UNREAD_NOTIFICATIONS`."""
     return _list_visible(person).filter(read_at=None)[:MAX_UNREAD_NOTIFICATIONS].count()
+
+
+def list_waiting_chats(person: Actor) -> list[UUID]:
+    """Return the ids of the chats in which something waits for this person, in all their workspaces. One query.
+
+    That is a call or a question about which this person is asked (`list_asked_people`), or a board that works for them or that they
+    have started, if it waits for a person to let it start or cost more. What others are asked is not counted, even if this person
+    may decide about it. Reading a notification does not end it: only a decision does.
+    """
+    # Only editors of the workspace can read a chat between agents, so of the chats below those are the ones where they are asked.
+    asked = Approval.objects.filter(Q(person=person) | Q(chat__is_between_agents=True), decision=None)
+    paused = Board.objects.filter(
+        Q(on_behalf_of=person) | Q(started_by=person),
+        ended_at=None,
+        pause_reason__in=(BoardPause.BUDGET, BoardPause.ESTIMATE),
+    )
+    waiting = Q(pk__in=asked.values("chat")) | Q(pk__in=paused.values("chat"))
+    return list(list_readable_chats(person).filter(waiting).order_by("pk").values_list("pk", flat=True))
 
 
 def build_notification_rows(person: Actor, notifications: Iterable[Any]) -> list[NotificationRow]:

@@ -19,6 +19,7 @@ from asgiref.typing import ASGIReceiveCallable, ASGISendCallable, HTTPScope
 from channels.layers import get_channel_layer
 
 from common.errors import AppError, LimitReached, Unavailable
+from common.request_ids import HEADER, choose_request_id
 from events.publish import get_group_name
 from realtime.topics import Topic
 from server import limits
@@ -52,12 +53,19 @@ class LongPolling:
         found = CHANGES_PATH.fullmatch(scope["path"])
         if found is None or scope["method"] != "GET" or b"wait=" not in scope["query_string"]:
             await self._app(scope, receive, send)
-        elif not await self._send_unless_unchanged(scope, receive, send):
+            return
+        # The application is asked several times, and each time for the same request of the client.
+        request_id = (HEADER, choose_request_id(scope["headers"]).encode())
+        others = [header for header in scope["headers"] if header[0] != HEADER]
+        scope = HTTPScope(**{**scope, "headers": [*others, request_id]})
+        if not await self._send_unless_unchanged(scope, receive, send):
             try:
                 with self._count(self._identify(scope)):
                     await self._wait(Topic("chat", UUID(found[1])), scope, receive, send)
             except AppError as error:
-                for event in build_refusal(error, closes_connection=False):
+                start, *rest = build_refusal(error, closes_connection=False)
+                start["headers"].append(request_id)
+                for event in (start, *rest):
                     await send(event)
 
     async def _wait(self, topic: Topic, scope: HTTPScope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:

@@ -21,7 +21,7 @@ from common.rest import ErrorAnswer
 from events.frames import ClientFrame, ServerFrame
 from events.payloads import PAYLOADS
 from events.row import COMPONENT
-from events.rows import MessageMetadata, MessageRow
+from events.rows import AnswerThumbs, MessageMetadata, MessageRow
 from events.rows.kinds import ANY_ROW, build_any_row_adapter
 from tools.registry import AGENT_TOOL_NAME
 
@@ -30,6 +30,7 @@ EXTRA_COMPONENTS: dict[str, TypeAdapter[Any]] = {
     "ClientFrame": TypeAdapter(ClientFrame),
     "MessageRow": TypeAdapter(MessageRow),
     "MessageMetadata": TypeAdapter(MessageMetadata),
+    "AnswerThumbs": TypeAdapter(AnswerThumbs),
     **{payload.__name__: TypeAdapter(payload) for payload in PAYLOADS.values()},
     "Code": TypeAdapter(Code),
     "ErrorAnswer": TypeAdapter(ErrorAnswer),

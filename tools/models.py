@@ -47,8 +47,8 @@ class ToolServer(Identified, WithRevision):
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
 
     class Meta:
-        verbose_name = _("server of tools")
-        verbose_name_plural = _("servers of tools")
+        verbose_name = _("tool server")
+        verbose_name_plural = _("tool servers")
         constraints = [
             models.UniqueConstraint(fields=["workspace", "name"], name="server_names_unique"),
             models.CheckConstraint(condition=Q(kind__in=ServerKind.values), name="server_kind_known"),
@@ -81,8 +81,8 @@ class ServerAuthorization(Identified):
     expires_at = models.DateTimeField(_("expires at"), null=True)
 
     class Meta:
-        verbose_name = _("sign-in at a server of tools")
-        verbose_name_plural = _("sign-ins at servers of tools")
+        verbose_name = _("tool server sign-in")
+        verbose_name_plural = _("tool server sign-ins")
 
     def __str__(self) -> str:
         return build_display_name(self, "server")
@@ -120,8 +120,8 @@ class WorkspaceTool(Identified, WithRevision):
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
 
     class Meta:
-        verbose_name = _("tool of a workspace")
-        verbose_name_plural = _("tools of workspaces")
+        verbose_name = _("workspace tool")
+        verbose_name_plural = _("workspace tools")
         constraints = [
             models.UniqueConstraint(fields=["workspace", "name"], name="tool_names_unique"),
             models.CheckConstraint(condition=Q(effect__in=["read", "write"]), name="tool_effect_known"),
@@ -158,8 +158,8 @@ class ToolPolicy(Identified):
     policy = models.CharField(_("policy"), max_length=4, choices=Policy.choices)
 
     class Meta:
-        verbose_name = _("policy of a tool")
-        verbose_name_plural = _("policies of tools")
+        verbose_name = _("tool policy")
+        verbose_name_plural = _("tool policies")
         constraints = [
             models.UniqueConstraint(fields=["workspace", "tool"], name="one_policy_per_tool"),
             models.CheckConstraint(condition=Q(policy__in=Policy.values), name="tool_policy_known"),

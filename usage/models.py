@@ -178,8 +178,8 @@ class TokenFactor(Identified):
     updated_at = models.DateTimeField(_("updated at"), auto_now=True)
 
     class Meta:
-        verbose_name = _("factor of tokens")
-        verbose_name_plural = _("factors of tokens")
+        verbose_name = _("token factor")
+        verbose_name_plural = _("token factors")
         constraints = [models.UniqueConstraint(fields=["workspace", "provider", "model"], name="one_factor_per_model")]
 
     def __str__(self) -> str:

@@ -20,8 +20,8 @@ class AgentWake(Identified):
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
 
     class Meta:
-        verbose_name = _("wake of an agent")
-        verbose_name_plural = _("wakes of agents")
+        verbose_name = _("agent wake")
+        verbose_name_plural = _("agent wakes")
         constraints = [models.UniqueConstraint(fields=["agent", "message_id"], name="one_wake_per_message")]
         indexes = [models.Index(fields=["agent", "created_at"], name="wakes_of_agent")]
 

@@ -8,10 +8,11 @@ from pydantic.config import JsonDict
 
 from agents.specs.content import MAX_PROMPT, SpecContent, ToolName
 from agents.specs.templates import AGENT_TEMPLATES, TEAM_TEMPLATES
+from common.paging import PageQuery
 from common.request_types import MAX_NUMBER, Handle, Language, Name, Revision, Version
 from common.rest import Body
 from events.payloads import VoteChoice
-from events.rows import AgentRow, Avatar, NewAvatar, Row
+from events.rows import AgentRow, Avatar, NewAvatar, Row, ThumbValue
 
 
 class NewAgentBody(Body):
@@ -132,6 +133,11 @@ class AgentTemplateRow(Row):
 
 class AgentTemplatesQuery(Body):
     language: Language = "en"
+
+
+class AgentThumbsQuery(PageQuery):
+    value: ThumbValue | None = None
+    """Only good (`up`) or only bad (`down`) answers."""
 
 
 class TeamMemberRow(Row):

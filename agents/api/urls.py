@@ -15,6 +15,8 @@ urlpatterns = [
     path("workspaces/<uuid:workspace_id>/agents", views.Agents.as_view()),
     path("workspace-tools/<uuid:tool_id>/agents", views.ToolAgents.as_view()),
     path("agents/<uuid:agent_id>", views.OneAgent.as_view()),
+    path("agents/<uuid:agent_id>/thumbs", views.AgentThumbs.as_view()),
+    path("agents/<uuid:agent_id>/thumbs/counts", views.AgentThumbCounts.as_view()),
     path("agents/<uuid:agent_id>/parent", views.AgentParent.as_view()),
     path("agents/<uuid:agent_id>/versions", versions.Versions.as_view()),
     path(VERSION, versions.OneVersion.as_view()),

@@ -7,11 +7,19 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.views import APIView
 
 from agents import selectors
-from agents.api.bodies import AgentBody, AgentTemplateRow, AgentTemplatesQuery, NewAgentBody, NewAgentRow, ParentBody
+from agents.api.bodies import (
+    AgentBody,
+    AgentTemplateRow,
+    AgentTemplatesQuery,
+    AgentThumbsQuery,
+    NewAgentBody,
+    NewAgentRow,
+    ParentBody,
+)
 from agents.rows import build_agent_row
 from agents.services import agents, tree
 from agents.specs.templates import AGENT_TEMPLATES
-from common.paging import PAGE_PARAMETERS, answer_page
+from common.paging import PAGE_PARAMETERS, answer_page, get_page
 from common.rest import (
     Page,
     Request,
@@ -22,7 +30,7 @@ from common.rest import (
     read,
     read_query,
 )
-from events.rows import AgentRow, EmojiAvatar, ListedAgentRow, ToolRow
+from events.rows import AgentRow, AgentThumbRow, EmojiAvatar, ListedAgentRow, ThumbCountsRow, ToolRow
 from tools.registry import build_tool_rows
 
 
@@ -68,6 +76,27 @@ class OneAgent(APIView):
         """Delete an agent. It leaves its chats, where its messages stay."""
         agents.delete_agent(request.user, agent_id)
         return build_empty_response()
+
+
+class AgentThumbs(APIView):
+    @extend_schema(
+        operation_id="list_agent_thumbs",
+        parameters=build_query_parameters(AgentThumbsQuery),
+        responses=Page[AgentThumbRow],
+    )
+    def get(self, request: Request, agent_id: UUID) -> HttpResponse:
+        """List the thumbs on the answers of an agent in chats that the reader may read, the newest first."""
+        query = read_query(request, AgentThumbsQuery)
+        rows = selectors.list_agent_thumbs(request.user, agent_id, value=query.value)
+        page, cursor = get_page(rows, query, by="-created_at")
+        return build_list_response(selectors.build_agent_thumb_rows(request.user, page), cursor)
+
+
+class AgentThumbCounts(APIView):
+    @extend_schema(operation_id="count_agent_thumbs", responses=ThumbCountsRow)
+    def get(self, request: Request, agent_id: UUID) -> HttpResponse:
+        """Count the thumbs on the answers of an agent, also in chats that the reader may not read."""
+        return build_response(selectors.count_agent_thumbs(request.user, agent_id))
 
 
 class AgentParent(APIView):

@@ -7,6 +7,7 @@ from django.db import transaction
 
 from actors.models import Actor
 from approvals.selectors import find_highest
+from boards.hooks import board_resumed
 from boards.models import Board, BoardTask
 from boards.permissions import BoardVerb, get_board_for
 from boards.plan import MAX_DESCRIPTION, MAX_PARAMETER_CHARACTERS, count_characters
@@ -17,7 +18,6 @@ from common.text import remove_invisible, to_storable, to_storable_json
 from events import audit
 from events.rows import BoardPause, BoardReason, BoardState, BoardTaskState, TextsOfOthers
 
-UNPAUSED = {"pause_reason": "", "paused_at": None, "paused_by": None}
 MAX_TRIES = 20
 """Attempts at one task of a board, also those that people ask for: each result is a part of the row of the task."""
 
@@ -30,7 +30,8 @@ def start_board(actor: Actor, board_id: UUID) -> Board:
     board = loaded.board
     if board.state != BoardState.DECOMPOSED:
         return board
-    loaded.set(started_by=actor, **UNPAUSED)
+    loaded.set(started_by=actor)
+    _end_pause(loaded)
     engine.begin(loaded, by=actor)
     return _save(loaded, actor, "board.started")
 
@@ -69,7 +70,7 @@ def resume_board(actor: Actor, board_id: UUID, *, limit_micro: int | None = None
         loaded.set(limit_micro=limit_micro)
     if board.is_paused:
         is_before_start = board.state == BoardState.DECOMPOSED
-        loaded.set(**UNPAUSED)
+        _end_pause(loaded)
         loaded.new_rows.append(engine.build_message(loaded, "TASKS_RESUMED", actor=actor))
         if is_before_start:
             engine.begin(loaded, by=actor)
@@ -85,7 +86,7 @@ def answer_board(actor: Actor, board_id: UUID) -> Board:
     loaded = _lock(actor, board_id, BoardVerb.CONTROL)
     if loaded.board.state != BoardState.EXECUTING:
         raise Conflict("The tasks of this board are not being worked on.", code=Code.INVALID)
-    loaded.set(**UNPAUSED)
+    _end_pause(loaded)
     engine.cancel_tasks(loaded, "answered")
     engine.advance(loaded)
     return _save(loaded, actor, "board.answered")
@@ -176,6 +177,12 @@ def _load(board_id: UUID) -> LoadedBoard:
     if loaded.board.has_ended:
         raise Conflict("This board has ended.", code=Code.BOARD_ENDED, hints=["Run it again from one of its tasks."])
     return loaded
+
+
+def _end_pause(loaded: LoadedBoard) -> None:
+    if loaded.board.is_paused:
+        loaded.set(pause_reason="", paused_at=None, paused_by=None)
+        board_resumed.call(loaded.board)
 
 
 def _save(loaded: LoadedBoard, actor: Actor, action: str) -> Board:

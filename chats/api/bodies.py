@@ -1,16 +1,19 @@
 """The bodies of requests about chats, and their response rows."""
 
-from typing import Self
+from datetime import date
+from typing import Literal, Self
 from uuid import UUID
 
 from pydantic import Field, model_validator
 
+from actors.models import Kind
+from chats.models import MAX_THUMB_TEXT
 from chats.selectors import END
 from chats.services.links import MAX_HOURS, MAX_USES
 from common.paging import PageQuery
 from common.rest import Body
 from events.payloads import MESSAGE_TEXT, MessageWake
-from events.rows import MessageRow, ResponseMode, Role, Row, WorkspaceRow
+from events.rows import MessageRow, ResponseMode, Role, Row, ThumbReason, ThumbValue, WorkspaceRow
 
 
 class NewChatBody(Body):
@@ -52,10 +55,22 @@ class MessagesQuery(Body):
 
 
 class SearchQuery(PageQuery):
-    """`q`: the words to look for; each may be the beginning of one. `chat_id`: only in this chat."""
-
     q: str = Field(min_length=1, max_length=200)
+    """The words to look for; each may be the beginning of one."""
     chat_id: UUID | None = None
+    """Only in this chat."""
+    author_id: UUID | None = None
+    """Only what this person or agent has written."""
+    kind: Kind | None = None
+    """Only what people or what agents have written."""
+    starts_on: date | None = None
+    """The first day, in the time zone of the workspace."""
+    ends_on: date | None = None
+    """The last day, in the time zone of the workspace."""
+    has_file: bool = False
+    """Only files, which are found by their names."""
+    order: Literal["newest", "best"] = "newest"
+    """The newest first; or the best match first, of the newest 500."""
     limit: int = Field(default=20, ge=1, le=50)
 
 
@@ -79,6 +94,15 @@ class MessageBody(Body):
     """The id of the message that it replies to."""
     wake: MessageWake = "auto"
     """`nobody` wakes no agent, whatever the text says."""
+
+
+class ThumbBody(Body):
+    value: ThumbValue
+    """`up`: the answer is good; `down`: it is bad."""
+    reason: ThumbReason | None = None
+    """What was wrong with a bad answer; null: it is not said."""
+    text: str = Field(default="", max_length=MAX_THUMB_TEXT)
+    """What was good or wrong. The editors of the agent read it who may read the chat."""
 
 
 class NewParticipantBody(Body):

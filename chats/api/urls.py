@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from chats.api import links, views
+from chats.api import links, thumbs, views
 
 urlpatterns = [
     path("workspaces/<uuid:workspace_id>/chats", views.Chats.as_view()),
@@ -13,6 +13,8 @@ urlpatterns = [
     path("chats/<uuid:chat_id>", views.OneChat.as_view()),
     path("chats/<uuid:chat_id>/messages", views.Messages.as_view()),
     path("chats/<uuid:chat_id>/messages/<uuid:message_id>/pin", views.Pin.as_view()),
+    path("chats/<uuid:chat_id>/messages/<uuid:message_id>/thumb", thumbs.OneThumb.as_view()),
+    path("chats/<uuid:chat_id>/thumbs", thumbs.OwnThumbs.as_view()),
     path("messages/<uuid:message_id>", views.OneMessage.as_view()),
     path("chats/<uuid:chat_id>/pins", views.Pins.as_view()),
     path("chats/<uuid:chat_id>/participants", views.Participants.as_view()),

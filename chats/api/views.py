@@ -23,6 +23,7 @@ from chats.api.bodies import (
 )
 from chats.permissions import ChatVerb, get_chat_for, get_message_for, list_readable_chats
 from chats.selectors import (
+    MessageFilter,
     build_found_message,
     build_listed_chats,
     build_preview_rows,
@@ -32,6 +33,7 @@ from chats.selectors import (
     list_messages,
     list_pinned_messages,
     load_titles,
+    rank_messages,
     search_messages,
 )
 from chats.services.posting_limits import get_posting_buckets, remember_workspace
@@ -202,14 +204,27 @@ class FoundMessages(APIView):
     def get(self, request: Request, workspace_id: UUID) -> HttpResponse:
         """Search the messages of the reader's chats in a workspace."""
         query = read_query(request, SearchQuery)
-        get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
+        workspace = get_workspace_for(request.user, workspace_id, WorkspaceVerb.SEE)
         searched_chats = list_readable_chats(request.user).filter(workspace_id=workspace_id)
         if query.chat_id is not None:
             searched_chats = searched_chats.filter(pk=get_chat_for(request.user, query.chat_id, ChatVerb.SEE).pk)
+        only = MessageFilter(
+            author_id=query.author_id,
+            kind=query.kind,
+            starts_on=query.starts_on,
+            ends_on=query.ends_on,
+            time_zone=workspace.time_zone,
+            has_file=query.has_file,
+        )
+        words = to_storable(query.q)
         with use_custom_plans():
-            page, cursor = get_page(search_messages(searched_chats, to_storable(query.q)), query, by="-created_at")
+            found = search_messages(searched_chats, words, only)
+            if query.order == "best":
+                page, cursor = get_page(rank_messages(found, words), query, by="-score")
+            else:
+                page, cursor = get_page(found, query, by="-created_at")
         load_titles(request.user, [message.chat for message in page])
-        return build_list_response([build_found_message(message, query.q) for message in page], cursor)
+        return build_list_response([build_found_message(message, words) for message in page], cursor)
 
 
 class Participants(APIView):

@@ -22,6 +22,7 @@ from chats.services.participants import (
 )
 from chats.services.pins import pin_message, unpin_message
 from chats.services.reading import ReadCursorUpdate, advance_read_cursors, mark_read
+from chats.services.thumbs import give_thumb, take_back_thumb
 
 __all__ = [
     "ReadCursorUpdate",
@@ -36,6 +37,7 @@ __all__ = [
     "find_mentions",
     "get_invitation",
     "leave_workspace_chats",
+    "give_thumb",
     "hide_direct_chat",
     "lock_chat",
     "lock_chats",
@@ -52,5 +54,6 @@ __all__ = [
     "revoke_link",
     "save_changes",
     "set_response",
+    "take_back_thumb",
     "unpin_message",
 ]

@@ -65,8 +65,9 @@ def save_changes(
                 writes.insert(rows, ignore_conflicts=rows[0].ignores_conflicts)
             written += rows
     writes.execute()
-    written = [row for row in written if not row._state.adding]
-    rows_inserted.call(chat_id, [row for row in new if not row._state.adding])
+    left_out = [row for row in new if row._state.adding]
+    written = [row for row in written if row not in left_out]
+    rows_inserted.call(chat_id, [row for row in new if row not in left_out])
 
     frame = Changes(
         topic=f"chat:{chat_id}", after=version - count, version=version, rows=[row.to_row() for row in written]

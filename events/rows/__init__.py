@@ -40,6 +40,7 @@ from events.rows.boards import (
     TaskResultRow,
 )
 from events.rows.chats import (
+    AgentThumbRow,
     ChatActivityRow,
     ChatRow,
     ConflictChoice,
@@ -54,6 +55,10 @@ from events.rows.chats import (
     ResponseMode,
     RunRow,
     Segment,
+    ThumbCountsRow,
+    ThumbReason,
+    ThumbRow,
+    ThumbValue,
     VoteCount,
 )
 from events.rows.context import (
@@ -78,7 +83,7 @@ from events.rows.memory import (
     TextsOfOthers,
     WithheldMemoryRow,
 )
-from events.rows.messages import MESSAGE_ROWS, MessageMetadata, MessageRow, SubAgentMetadata
+from events.rows.messages import MESSAGE_ROWS, AnswerThumbs, MessageMetadata, MessageRow, SubAgentMetadata
 from events.rows.notifications import NotificationKind, NotificationRow
 from events.rows.people import (
     ActorRow,
@@ -157,6 +162,8 @@ from events.rows.usage import (
 from events.rows.webhooks import DeliveryRow, DeliveryState, WakeCause, WakeRow, WebhookRow
 
 __all__ = [
+    "AgentThumbRow",
+    "AnswerThumbs",
     "BoardDetailRow",
     "BoardEstimateRow",
     "BoardPause",
@@ -183,6 +190,10 @@ __all__ = [
     "LastTimeRow",
     "DeliveryRow",
     "DeliveryState",
+    "ThumbCountsRow",
+    "ThumbReason",
+    "ThumbRow",
+    "ThumbValue",
     "WakeCause",
     "WakeRow",
     "WebhookRow",

@@ -22,6 +22,57 @@ class ResponseMode(models.TextChoices):
     NEVER = "never", _("Never")
 
 
+class ThumbValue(models.TextChoices):
+    """Whether a person finds an answer good or bad."""
+
+    UP = "up", _("good")
+    DOWN = "down", _("bad")
+
+
+class ThumbReason(models.TextChoices):
+    """What was wrong with an answer."""
+
+    WRONG_FACT = "wrong_fact", _("Wrong fact")
+    NOT_AS_ASKED = "not_as_asked", _("Didn't do what was asked")
+    TOO_LONG = "too_long", _("Too long")
+
+
+class ThumbRow(Row):
+    """The thumb of the reader on an answer. `reason` and `text` say what was wrong; `text` may also say what was good."""
+
+    message_id: UUID
+    value: ThumbValue
+    reason: ThumbReason | None = None
+    text: str = ""
+    created_at: datetime
+
+
+class AgentThumbRow(Row):
+    """A thumb on an answer of an agent, for the editors of the agent who may read the chat. `agent_version` or `draft_apply` (the n
+    of `r<n>`) is what answered; both are null for an outside program. `excerpt` is the beginning of the answer."""
+
+    id: UUID
+    person: ActorRow
+    value: ThumbValue
+    reason: ThumbReason | None = None
+    text: str = ""
+    agent_version: int | None = None
+    draft_apply: int | None = None
+    message_id: UUID
+    excerpt: str
+    chat_id: UUID
+    chat_title: str
+    created_at: datetime
+
+
+class ThumbCountsRow(Row):
+    """The thumbs on the answers of an agent in all chats. `unreadable`: those in chats that the reader may not read."""
+
+    up: int
+    down: int
+    unreadable: int
+
+
 class ParticipantRow(RowOfChat):
     """An actor in a chat, or one who has left it (`ended`). The role is part of the workspace: `MembershipRow`.
 

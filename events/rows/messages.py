@@ -43,11 +43,19 @@ class MessageMetadata(Row):
     avatar: Avatar | None = None
 
 
+class AnswerThumbs(Row):
+    """The people who find an answer of an agent good (`up`) or bad (`down`). Only its author and the editors of the agent read what
+    somebody has written with a thumb."""
+
+    up: list[UUID] = []
+    down: list[UUID] = []
+
+
 # `dump_payload` validated the payload before it was stored. Rows do not validate it again, because that would take time for
 # each row that is sent.
 class BaseMessageRow(RowOfChat):
     """The fields of all types of messages. A reply of an agent is the rows with one `run_id`. Only messages of sub-agents have
-    `metadata`. A message is pinned if it has a `pinned_at`."""
+    `metadata`. A message is pinned if it has a `pinned_at`. Only answers of agents have `thumbs`; null: nobody has given one."""
 
     kind: Literal["message"] = "message"
     chat_id: UUID
@@ -60,6 +68,7 @@ class BaseMessageRow(RowOfChat):
     edited_at: datetime | None = None
     pinned_at: datetime | None = None
     pinned_by: UUID | None = None
+    thumbs: Annotated[dict[str, Any], DescribedAs(AnswerThumbs.__name__)] | None = None
 
 
 class TextMessageRow(BaseMessageRow):

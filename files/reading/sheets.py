@@ -20,6 +20,9 @@ from files.reading.errors import NeedsPassword
 MAX_GAP = 50
 """Empty cells in a row that are shown. A cell behind more of them has its address before it."""
 NOT_CALCULATED = "[not calculated]"
+MAX_COLUMN_LETTERS = 3
+MAX_FORMAT_CHARACTERS = 255
+"""The limits of spreadsheets. What is longer would only take time."""
 _DATE_FORMATS = {*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)}
 """The built-in formats of dates and times, also those of Chinese and Japanese versions."""
 _ELAPSED_FORMAT = 46
@@ -99,8 +102,11 @@ def _get_column_name(number: int) -> str:
 
 def _get_column(address: str | None) -> int | None:
     """Return the number of the column of a cell such as `B2`; null without an address."""
+    letters = re.sub(r"[^A-Z].*", "", (address or "").upper())
+    if len(letters) > MAX_COLUMN_LETTERS:
+        return None
     number = 0
-    for letter in re.sub(r"[^A-Z].*", "", (address or "").upper()):
+    for letter in letters:
         number = number * 26 + ord(letter) - ord("A") + 1
     return number or None
 
@@ -152,7 +158,7 @@ class _Workbook:
         if formula is not None and self.is_calculated_later and value == "0":
             return f"={formula.text or '…'} {NOT_CALCULATED}"
         if type == "s":
-            number = int(value)
+            number = int(value) if value.isdecimal() else len(self.strings)
             return self.strings[number] if number < len(self.strings) else ""
         if type == "b":
             return "FALSE" if value == "0" else "TRUE"
@@ -192,7 +198,7 @@ class _Workbook:
         formats: dict[str, str] = {}
         for number, style in enumerate(root.iterfind("{*}cellXfs/{*}xf")):
             id = style.get("numFmtId", "0")
-            code = _NO_DATE_CODE.sub("", codes.get(id, "")).lower()
+            code = _NO_DATE_CODE.sub("", codes.get(id, "")[:MAX_FORMAT_CHARACTERS]).lower()
             if re.search(r"\[[hms]", code) or id == str(_ELAPSED_FORMAT):
                 formats[str(number)] = "elapsed"
             elif re.search("[ymdhse]", code) or (id.isdecimal() and int(id) in _DATE_FORMATS):

@@ -39,6 +39,7 @@ class MarkReadBody(Body):
 
 
 class UnreadRow(Row):
-    """The number of unread notifications, counted up to 100."""
+    """The number of unread notifications, counted up to 100, and the chats in which something waits for the reader."""
 
     unread: int
+    waiting_chat_ids: list[UUID]

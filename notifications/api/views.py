@@ -4,12 +4,13 @@ from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework.views import APIView
 
+from actors.models import Actor
 from common.paging import get_page
 from common.rest import Page, Request, build_list_response, build_query_parameters, build_response, read, read_query
 from events.rows import NotificationRow
 from notifications import services as notifications
 from notifications.api.bodies import MarkReadBody, NotificationsQuery, UnreadRow
-from notifications.selectors import build_notification_rows, count_unread, list_notifications
+from notifications.selectors import build_notification_rows, count_unread, list_notifications, list_waiting_chats
 
 
 class Notifications(APIView):
@@ -26,11 +27,15 @@ class Notifications(APIView):
         return build_list_response(build_notification_rows(request.user, page), cursor)
 
 
+def _build_unread_row(person: Actor) -> UnreadRow:
+    return UnreadRow(unread=count_unread(person), waiting_chat_ids=list_waiting_chats(person))
+
+
 class UnreadCount(APIView):
     @extend_schema(operation_id="count_notifications", responses=UnreadRow)
     def get(self, request: Request) -> HttpResponse:
-        """Count the reader's unread notifications."""
-        return build_response(UnreadRow(unread=count_unread(request.user)))
+        """Count the reader's unread notifications, and list the chats in which something waits for them."""
+        return build_response(_build_unread_row(request.user))
 
 
 class MarkNotificationsRead(APIView):
@@ -39,4 +44,4 @@ class MarkNotificationsRead(APIView):
         """Mark the reader's notifications as read."""
         body = read(request, MarkReadBody)
         notifications.mark_read(request.user, ids=body.ids, up_to=body.up_to)
-        return build_response(UnreadRow(unread=count_unread(request.user)))
+        return build_response(_build_unread_row(request.user))

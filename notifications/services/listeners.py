@@ -160,9 +160,15 @@ def _notify_about_schedule(schedule: Schedule, *, event: str, type: str, actor: 
 
 def notify_board_ended(board: Board, message: Message, actor: Actor | None) -> None:
     """Notify the person whom a board works for, and the one who has started it, that it has ended."""
-    _notify_about_board(
-        board, message, event=_build_event_key("board_ended", board.id), type="board_ended", actor=actor
-    )
+    event = _build_event_key("board_ended", board.id)
+    _notify_about_board(board, message, event=event, type="board_ended", actor=actor)
+    # Also to the one who has ended it, who is not notified: a board that was paused waits for them no more.
+    publish_board_resumed(board)
+
+
+def publish_board_resumed(board: Board) -> None:
+    """Let the people of a board read again what waits for them."""
+    publish_list_changed(_list_people_of_board(board), "notifications")
 
 
 def notify_board_paused(board: Board, message: Message, actor: Actor | None) -> None:
@@ -172,10 +178,13 @@ def notify_board_paused(board: Board, message: Message, actor: Actor | None) -> 
     _notify_about_board(board, message, event=event, type=type, actor=actor)
 
 
+def _list_people_of_board(board: Board) -> list[UUID]:
+    return sorted({id for id in (board.on_behalf_of_id, board.started_by_id) if id is not None})
+
+
 def _notify_about_board(board: Board, message: Message, *, event: str, type: str, actor: Actor | None) -> None:
-    people = {id for id in (board.on_behalf_of_id, board.started_by_id) if id is not None}
     notify(
-        sorted(people),
+        _list_people_of_board(board),
         event=event,
         type=type,
         workspace_id=board.workspace_id,

@@ -41,15 +41,11 @@ def mark_approvals_read(approvals: Sequence[Approval]) -> None:
     decisions = dict(Approval.objects.filter(run_id=approvals[0].run_id).values_list("pk", "decision"))
     if None in decisions.values():
         return
-    notifications = Notification.objects.filter(
-        message_id__in=decisions,
-        type="approval_asked",
-        person__in={id for approval in approvals for id in list_asked_people(approval)},
-        read_at=None,
-    )
-    if people := set(notifications.values_list("person_id", flat=True)):
-        notifications.update(read_at=now())
-        publish_list_changed(people, "notifications")
+    people = {id for approval in approvals for id in list_asked_people(approval)}
+    notifications = Notification.objects.filter(message_id__in=decisions, type="approval_asked", person__in=people)
+    notifications.filter(read_at=None).update(read_at=now())
+    # Also to those who have read the notification already: the chat waits for them no more.
+    publish_list_changed(people, "notifications")
 
 
 def mark_read_in_chats(cursors: Sequence[ReadCursor]) -> None:

@@ -47,8 +47,8 @@ class Conversation:
     times_shortened: int = 0
     was_shortened: bool = False
     """Whether it was too long at any step."""
-    has_stated_size: bool = False
-    """Whether the model has said how much it reads."""
+    has_shown_size: bool = False
+    """Whether the model has refused a request as too long without saying how much it reads: what it accepts then shows that."""
     malformed_answers: int = 0
     broken_calls: int = 0
     _last_problems: str = ""
@@ -76,7 +76,7 @@ class Conversation:
         if not self.was_shortened:
             return answer
         texts = sum(turn.role in ("user", "assistant") and bool(turn.text.strip()) for turn in self.turns)
-        shows_size = bool(self.times_shortened) and not self.has_stated_size
+        shows_size = bool(self.times_shortened) and self.has_shown_size
         return replace(answer, remaining_turns=texts, shows_context_size=shows_size)
 
     def find_problems(self, answer: Answer) -> str:
@@ -120,12 +120,12 @@ class Conversation:
         if is_too_long and self.times_shortened < MAX_SHORTENED:
             self.times_shortened += 1
             self.was_shortened = True
+            self.has_shown_size = error.context_size is None and not (error.is_full or was_streamed)
             before = self.turns
             self._shorten_sections()
             self.turns = shorten_turns(self.turns)
             if error.context_size is not None:
                 # If it has said how much it reads, one further request is enough.
-                self.has_stated_size = True
                 budget = compute_budget_of_size(error.context_size, self.turns[0])
                 if 0 < budget < estimate_tokens_of_turns(self.turns[1:]):
                     self.turns = shorten_turns(self.turns, budget)

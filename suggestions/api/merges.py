@@ -20,14 +20,14 @@ from workspaces.permissions import WorkspaceVerb, get_workspace_for
 class NewMerge(APIView):
     person_buckets = ("jobs",)
 
-    @extend_schema(operation_id="merge_suggestions", request=MergeBody, responses={201: MergeRow})
+    @extend_schema(operation_id="merge_suggestions", request=MergeBody, responses={200: MergeRow, 201: MergeRow})
     def post(self, request: Request, agent_id: UUID) -> HttpResponse:
         """Merge suggestions for an agent into one draft."""
         body = read(request, MergeBody)
-        merge = suggestions.merge_suggestions(
+        merge, is_new = suggestions.merge_suggestions(
             request.user, agent_id, id=body.id, suggestion_ids=body.suggestion_ids, chat_id=body.chat_id
         )
-        return build_response(get_merge_row(request.user, merge.id), 201)
+        return build_response(get_merge_row(request.user, merge.id), 201 if is_new else 200)
 
 
 class Merges(APIView):

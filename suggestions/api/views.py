@@ -50,11 +50,15 @@ class DraftSuggestions(APIView):
 class SuggestSpec(APIView):
     person_buckets = ("jobs",)
 
-    @extend_schema(operation_id="suggest_spec", request=NewSuggestionBody, responses={201: SuggestionRow})
+    @extend_schema(
+        operation_id="suggest_spec",
+        request=NewSuggestionBody,
+        responses={200: SuggestionRow, 201: SuggestionRow},
+    )
     def post(self, request: Request, chat_id: UUID, agent_id: UUID) -> HttpResponse:
         """Suggest a spec as the next version of an agent, without a draft."""
         body = read(request, NewSuggestionBody)
-        suggestion = suggestions.suggest_spec(
+        suggestion, is_new = suggestions.suggest_spec(
             request.user,
             chat_id,
             agent_id,
@@ -63,7 +67,7 @@ class SuggestSpec(APIView):
             base_version=body.base_version,
             note=body.note,
         )
-        return build_response(get_suggestion_row(request.user, suggestion.id), 201)
+        return build_response(get_suggestion_row(request.user, suggestion.id), 201 if is_new else 200)
 
 
 class Suggestions(APIView):
@@ -116,12 +120,12 @@ class RejectSuggestion(APIView):
 class AcceptSuggestion(APIView):
     person_buckets = ("jobs",)
 
-    @extend_schema(operation_id="accept_suggestion", request=AcceptBody, responses={201: MergeRow})
+    @extend_schema(operation_id="accept_suggestion", request=AcceptBody, responses={200: MergeRow, 201: MergeRow})
     def post(self, request: Request, suggestion_id: UUID) -> HttpResponse:
         """Accept a suggestion by merging it into a draft."""
         body = read(request, AcceptBody)
-        merge = suggestions.accept_suggestion(request.user, suggestion_id, id=body.id, chat_id=body.chat_id)
-        return build_response(get_merge_row(request.user, merge.id), 201)
+        merge, is_new = suggestions.accept_suggestion(request.user, suggestion_id, id=body.id, chat_id=body.chat_id)
+        return build_response(get_merge_row(request.user, merge.id), 201 if is_new else 200)
 
 
 class WithdrawSuggestion(APIView):

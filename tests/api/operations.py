@@ -34,6 +34,7 @@ from tests.api.client import Upload
 from tests.factories.actors import PASSWORD
 from tests.factories.approvals import ApprovalFactory
 from tests.factories.boards import BoardFactory, BoardTaskFactory, TaskResultFactory
+from tests.factories.chats import make_answer
 from tests.factories.context import HistorySummaryFactory, SummaryCorrectionFactory
 from tests.factories.files import CONTENT, FileFactory
 from tests.factories.memory import HistoryEntryFactory, MemoryClearingFactory, MemoryUseFactory, NoteFactory
@@ -314,6 +315,10 @@ def _apply_draft(team: Team, things: Things, who: str) -> None:
 def _apply_draft_and_find_message(team: Team, things: Things, who: str) -> None:
     _apply_draft(team, things, who)
     things["message_id"] = Message.objects.get(chat=team.chat, type="DRAFT_APPLIED").id
+
+
+def _make_answer(team: Team, things: Things, who: str) -> None:
+    things["message_id"] = make_answer(team.chat, team.robin).id
 
 
 def _start_comparison(team: Team, things: Things, who: str) -> None:
@@ -670,6 +675,19 @@ OPERATIONS: dict[str, Operation] = {
     "read_message": Operation("GET", "messages/{message_id}", MEMBERS),
     "pin_message": Operation("PUT", "chats/{chat_id}/messages/{message_id}/pin", MEMBERS),
     "unpin_message": Operation("DELETE", "chats/{chat_id}/messages/{message_id}/pin", MEMBERS),
+    "give_thumb": Operation(
+        "PUT",
+        "chats/{chat_id}/messages/{message_id}/thumb",
+        MEMBERS,
+        lambda t: {"value": "down", "reason": "wrong_fact", "text": "We are 14."},
+        prepare=_make_answer,
+    ),
+    "take_back_thumb": Operation(
+        "DELETE", "chats/{chat_id}/messages/{message_id}/thumb", MEMBERS, prepare=_make_answer
+    ),
+    "list_own_thumbs": Operation("GET", "chats/{chat_id}/thumbs", MEMBERS),
+    "list_agent_thumbs": Operation("GET", "agents/{agent_id}/thumbs?value=down", EDITORS),
+    "count_agent_thumbs": Operation("GET", "agents/{agent_id}/thumbs/counts", EDITORS),
     "list_pins": Operation("GET", "chats/{chat_id}/pins", MEMBERS),
     "preview_wakes": Operation("POST", "chats/{chat_id}/wakes", MEMBERS, lambda t: {"text": "hi"}),
     "wake_agent": Operation("POST", "chats/{chat_id}/agents/{agent_id}/wake", MEMBERS, lambda t: {"id": str(new_id())}),

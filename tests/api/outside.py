@@ -44,6 +44,8 @@ UNFORESEEABLE = {
     "There is no such time zone.",
     "The file is empty.",
     "The demo model is not an own model.",
+    "Only an answer of an agent can be called good or bad.",
+    "Only a bad answer has a reason.",
 }
 """Refusals of requests that match the schema. They depend on stored data, on several fields together, or on a grammar that a schema
 cannot express."""

@@ -11,7 +11,7 @@ from agents.specs.content import SpecContent
 from boards.models import Board
 from chats import services as chats
 from chats.models import Chat
-from events.rows import ListingCategory, SpecOrigin
+from events.rows import ListingCategory, SpecOrigin, ThumbValue
 from memory.models import Note
 from publishing import services as publishing
 from tests.api.fixtures import make_team_with_things
@@ -19,6 +19,7 @@ from tests.api.operations import OPERATIONS, make_merge, make_suggestion
 from tests.api.test_rights import client_for, send_operation
 from tests.factories.agents import DraftSnapshotFactory
 from tests.factories.boards import BoardFactory, BoardTaskFactory, TaskResultFactory
+from tests.factories.chats import make_answer
 from tests.factories.memory import HistoryEntryFactory, NoteFactory, NoteRevisionFactory
 from tests.factories.runs import RunFactory
 from tests.people import Team, make_agent, make_person
@@ -66,6 +67,9 @@ def grow(team: Team, count: int) -> None:
         DraftSnapshotFactory.create(draft=agent_draft, author=person)
         draft = drafts.claim_draft(actor=person, chat_id=team.chat.id, agent_id=agent.id)
         drafts.apply_draft(actor=person, chat_id=team.chat.id, agent_id=agent.id, revision=draft.revision)
+        for chat in (team.chat, other):
+            answer = make_answer(chat, team.robin)
+            chats.give_thumb(team.alice, chat.id, answer.id, value=ThumbValue.DOWN)
         note = NoteFactory.create(chat=team.chat, agent=team.robin, on_behalf_of=person, edited_by=person)
         NoteRevisionFactory.create(
             note=Note.objects.filter(agent=team.robin).earliest("created_at"),

@@ -283,6 +283,8 @@ GRANTS: dict[str, set[str]] = {
         "reject_suggestion",
         "retry_merge",
         "stop_merge",
+        "list_agent_thumbs",
+        "count_agent_thumbs",
     },
     "update_agent_profile_actor": {"update_agent_profile", "move_agent"},
 }

@@ -21,7 +21,8 @@ from events.models import AuditRecord
 from events.payloads import Question, QuestionChoice
 from llm.messages import ToolCall
 from notifications.models import Notification
-from notifications.selectors import build_notification_rows, list_notifications
+from notifications.selectors import build_notification_rows, list_notifications, list_waiting_chats
+from notifications.services import mark_read
 from tests.concurrency import ConcurrentTransaction
 from tests.factories.tools import ToolServerFactory, WorkspaceToolFactory
 from tests.people import make_agent, make_person
@@ -79,6 +80,17 @@ def test_the_person_of_the_run_and_editors_in_the_chat_may_decide(team, who):
     )
     assert AuditRecord.objects.get(action="approval.approved").actor == team[who]
     assert Notification.objects.get(type="approval_asked").read_at is not None
+
+
+def test_a_chat_waits_for_the_person_of_the_run_until_it_is_decided_and_for_nobody_else(team):
+    requests = [ApprovalRequest(ToolCall(f"call_{n}", "write_file", ARGUMENTS), "others") for n in range(2)]
+    asked = ask(team, *requests)
+    mark_read(team.bob)  # reading a notification decides nothing
+    assert [list_waiting_chats(actor) for actor in (team.bob, team.alice, team.charlie)] == [[team.chat.id], [], []]
+    approvals.decide_approval(team.bob, asked[0].pk, "approved")
+    assert list_waiting_chats(team.bob) == [team.chat.id]
+    approvals.decide_approval(team.alice, asked[1].pk, "refused")
+    assert list_waiting_chats(team.bob) == []
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])

@@ -1,5 +1,7 @@
 """The search of messages by words, in English and Chinese, over REST."""
 
+from datetime import datetime
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -10,9 +12,12 @@ from chats import services as chats
 from chats.models import Message
 from chats.search import split_terms
 from common.database import use_custom_plans
+from files.services import delete_file, post_file
 from llm.tokens import estimate_tokens
 from tests.api.client import Api
+from tests.factories.files import FileFactory
 from tests.people import make_agent
+from workspaces.models import Workspace
 
 pytestmark = pytest.mark.django_db
 
@@ -28,17 +33,25 @@ def client_of(person):
 
 
 @pytest.fixture
-def find(team):
-    """Search by REST as Alice. Return the texts that are found."""
+def search(team):
+    """Search by REST as Alice. Return the page."""
 
     def run(query, *, by=None, **parameters):
-        api = client_of(by or team.alice)
         more = "".join(f"&{name}={value}" for name, value in parameters.items())
-        answer = api("GET", f"workspaces/{team.workspace.id}/messages?q={quote(query)}{more}")
-        assert answer.status_code == 200, answer.content
-        return [hit["text"] for hit in answer.json()["results"]]
+        return client_of(by or team.alice).ok("GET", f"workspaces/{team.workspace.id}/messages?q={quote(query)}{more}")
 
     return run
+
+
+@pytest.fixture
+def find(search):
+    """Search by REST as Alice. Return the texts that are found."""
+    return lambda query, **parameters: [hit["text"] for hit in search(query, **parameters)["results"]]
+
+
+def get_marked(hit):
+    """Return the marked parts of a hit's text."""
+    return [hit["text"][mark["start"] : mark["end"]] for mark in hit["marks"]]
 
 
 def test_words_are_found_by_their_beginnings_without_regard_to_case(team, find):
@@ -56,6 +69,12 @@ def test_words_are_found_by_their_beginnings_without_regard_to_case(team, find):
         ("東京タワーへ行く", ["タワー", "東京"], ["大阪"]),
         ("내일 서울에서 만나요", ["서울", "만나"], ["부산"]),
         ("訂 BR132 航班，Äpfel", ["br132 航班", "äpf", "ＢＲ132"], ["br133"]),
+        (
+            "用API開發，請看build_2報告",
+            ["api", "用api", "API開發", "build", "build_2", "開發 API", "報告"],
+            ["pi", "eport"],
+        ),
+        ("好的👍🏽reviewed 🎉", ["reviewed", "👍 review", "好的"], ["viewed"]),
         ("it's 50% off: don't_miss \\ it", ["50", "don", "s 50 off", "it's"], ["51"]),
     ],
 )
@@ -65,7 +84,9 @@ def test_a_text_is_found_by_what_it_contains(team, find, text, found, missing):
     assert [query for query in missing if find(query)] == []
 
 
-@pytest.mark.parametrize("query", ["' & !", "\\", "':*", "!!", "（）", "%00"])
+@pytest.mark.parametrize(
+    "query", ["' & !", "\\", "':*", "!!", "（）", "%00", "%", "_", "__%", "🎉", "\u202e", "{}[](", "…"]
+)
 def test_a_query_without_words_finds_nothing(team, find, query):
     post(team, "anything")
     assert find(query) == []
@@ -175,3 +196,143 @@ def test_a_search_is_planned_for_its_words(team, find):
     [position] = [number for number, sql in enumerate(texts) if "force_custom_plan" in sql]
     assert any('"words" @@' in sql for sql in texts[position:])
     assert not any('"words" @@' in sql for sql in texts[:position])
+
+
+# --- excerpts and their marks ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "marked"),
+    [
+        ("The Prices of green tea, priced", "price TEA", ["Price", "tea", "price"]),
+        ("用API開發，API用完", "api", ["API", "API"]),
+        ("祇園的導遊我問過了", "導遊我", ["導遊我"]),
+        ("導遊問過，遊我", "導遊我", ["導遊", "遊我"]),
+        ("貓和熊貓", "貓", ["貓", "貓"]),
+        ("👍🏽🎉 the tea", "tea", ["tea"]),
+        ("訂 ＢＲ１３２ 航班", "br132", ["ＢＲ１３２"]),
+        ("a price in enterprice", "price", ["price"]),
+        ("50%_off 50", "50% \\", ["50", "50"]),
+    ],
+)
+def test_the_words_of_a_query_are_marked_in_the_excerpt(team, search, text, query, marked):
+    post(team, text)
+    [hit] = search(query)["results"]
+    assert get_marked(hit) == marked
+
+
+def test_a_hit_has_an_excerpt_that_begins_shortly_before_its_words(team, search):
+    post(team, f"{'before it ' * 50}we keep the deposit and the refund {'after it ' * 100}")
+    [hit] = search("refund deposit")["results"]
+    assert hit["text"].startswith("…before it we keep the deposit and the refund after it")
+    assert len(hit["text"]) < 300
+    assert get_marked(hit) == ["deposit", "refund"]
+    assert (hit["author"], hit["author_id"], hit["is_file"]) == ("Alice", str(team.alice.id), None)
+
+
+def test_the_excerpt_is_where_most_words_are(team, search):
+    post(team, f"The deposit. {'words between them ' * 50} The deposit of the refund.")
+    [hit] = search("deposit refund")["results"]
+    assert get_marked(hit) == ["deposit", "refund"]
+
+
+def test_a_text_whose_letters_change_their_number_in_lower_case_has_an_excerpt(team, search):
+    post(team, f"{'İ…' * 300} the tea")
+    [hit] = search("tea")["results"]
+    assert len(hit["text"]) < 300
+
+
+# --- filters --------------------------------------------------------------------------------------------------------
+
+
+def test_hits_are_filtered_by_author_and_by_kind(team, find):
+    post(team, "tea of Alice")
+    post(team, "tea of Bob", by=team.bob)
+    post(team, "tea of Robin", by=team.robin)
+    assert find("tea", author_id=team.bob.id) == ["tea of Bob"]
+    assert find("tea", author_id=team.robin.id) == ["tea of Robin"]
+    assert find("tea", kind="agent") == ["tea of Robin"]
+    assert find("tea", kind="human") == ["tea of Bob", "tea of Alice"]
+    assert find("tea", kind="agent", author_id=team.bob.id) == []
+    assert find("tea", author_id=team.charlie.id) == []
+
+
+def test_days_are_those_of_the_time_zone_of_the_workspace(team, find):
+    Workspace.objects.filter(pk=team.workspace.pk).update(time_zone="Asia/Taipei")
+    for at in ("2026-03-11T15:59:59", "2026-03-11T16:00:00", "2026-03-12T15:59:59", "2026-03-12T16:00:00"):
+        message = post(team, f"tea at {at}")
+        Message.objects.filter(pk=message.pk).update(created_at=datetime.fromisoformat(f"{at}+00:00"))
+    on_the_day = ["tea at 2026-03-12T15:59:59", "tea at 2026-03-11T16:00:00"]
+    assert find("tea", starts_on="2026-03-12", ends_on="2026-03-12") == on_the_day
+    assert find("tea", starts_on="2026-03-12") == ["tea at 2026-03-12T16:00:00", *on_the_day]
+    assert find("tea", ends_on="2026-03-11") == ["tea at 2026-03-11T15:59:59"]
+    assert find("tea", starts_on="0001-01-01", ends_on="9999-12-31")
+    assert find("tea", starts_on="2026-03-13", ends_on="2026-03-12") == []
+
+
+def test_files_are_found_by_their_names_until_they_are_deleted(team, search, find):
+    file: Any = FileFactory(
+        chat=team.chat, workspace=team.workspace, uploaded_by=team.bob, name="秋季prices-2026.pdf", posted_at=None
+    )
+    post_file(team.bob, file.id)
+    post(team, "the prices are attached")
+    assert find("price") == ["the prices are attached", "秋季prices-2026.pdf"]
+    [hit] = search("price", has_file="true")["results"]
+    assert (hit["text"], get_marked(hit), hit["is_file"]) == ("秋季prices-2026.pdf", ["price"], True)
+    assert hit["message_id"] == str(file.id)
+    assert find("秋季 2026") == ["秋季prices-2026.pdf"]
+    delete_file(team.bob, file.id)
+    assert find("price") == ["the prices are attached"]
+    assert find("price", has_file="true") == []
+
+
+@pytest.mark.parametrize(
+    "parameter",
+    [
+        "q=" + "x" * 10_000,
+        "q=",
+        "q=tea&kind=robot",
+        "q=tea&starts_on=yesterday",
+        "q=tea&has_file=1",
+        "q=tea&order=oldest",
+        "q=tea&author_id=bob",
+        "q=tea&cursor=WyJ4IiwgIngiXQ==",
+        "q=tea&order=best&cursor=WyJ4IiwgIngiXQ==",
+    ],
+)
+def test_other_values_are_refused(team, parameter):
+    client_of(team.alice).refused(400, "invalid", "GET", f"workspaces/{team.workspace.id}/messages?{parameter}")
+
+
+# --- order ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_best_match_is_first_and_pages_are_stable(team, search):
+    for text in ("green tea", "tea and something green", "teas and greens", "green tea and some more words"):
+        post(team, text)
+    first = search("green tea", order="best", limit=2)
+    assert [hit["text"] for hit in first["results"]] == ["green tea", "green tea and some more words"]
+    post(team, "green tea")  # It is better than those that were read, so it is on no later page.
+    second = search("green tea", order="best", limit=2, cursor=first["next"])
+    assert [hit["text"] for hit in second["results"]] == ["tea and something green", "teas and greens"]
+    assert second["next"] is None
+
+
+def test_the_newest_of_equal_matches_is_first(team, search):
+    for number in range(3):
+        post(team, f"tea {number}")
+    first = search("tea", order="best", limit=2)
+    second = search("tea", order="best", limit=2, cursor=first["next"])
+    assert [hit["text"] for hit in first["results"] + second["results"]] == ["tea 2", "tea 1", "tea 0"]
+
+
+def test_both_orders_take_a_constant_number_of_statements(team, search, django_assert_num_queries):
+    post(team, "tea")
+    for order in ("newest", "best"):
+        filters = {"order": order, "author_id": team.alice.id, "starts_on": "2026-01-01", "kind": "human"}
+        with CaptureQueriesContext(connection) as one:
+            search("tea", **filters)
+        for _ in range(5):
+            post(team, "tea")
+        with django_assert_num_queries(len(one)):
+            assert len(search("tea", **filters)["results"]) > 5

@@ -1,6 +1,8 @@
 """The tool that searches messages: what it finds, and for whom."""
 
 import json
+from datetime import UTC, datetime
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -9,7 +11,9 @@ from chats import services as chats
 from chats.models import Message
 from chats.services.text_sources import TextSources
 from common.errors import NotFound
+from files.services import post_file
 from tests.chats.test_text_sources import add_tool_result
+from tests.factories.files import FileFactory
 from tests.people import make_agent
 from tools.interface import ToolContext, ToolError
 from tools.registry import registry
@@ -62,9 +66,9 @@ def test_the_messages_with_all_words_are_found_the_newest_first(team, search):
     fence = lines[2].strip("- ")
     assert lines[0].startswith(f"Between the two lines with “{fence}” is what people and agents wrote.")
     assert lines[3:-1] == [
-        f"1. Bob, {second.created_at:%Y-%m-%d %H:%M} UTC, in “Room”",
+        f"1. Bob, {second.created_at:%Y-%m-%d %H:%M} UTC, in “Room”, id {second.id}",
         "   TEA: what is its Price?",
-        f"2. Alice, {first.created_at:%Y-%m-%d %H:%M} UTC, in “Room”",
+        f"2. Alice, {first.created_at:%Y-%m-%d %H:%M} UTC, in “Room”, id {first.id}",
         "   The price of green tea",
     ]
     assert lines[-1] == f"--- end of {fence} ---"
@@ -82,6 +86,30 @@ def test_a_long_message_is_shown_around_the_match(team, find):
     post(team, "a" * 1000 + " the\nneedle " + "b" * 1000)
     [text] = find("needle")
     assert text == f"…{'a' * 195} the needle {'b' * 199}…"
+
+
+def test_messages_are_filtered_by_author_day_and_kind(team, find, search):
+    post(team, "tea of Alice")
+    old = post(team, "tea of Bob", by=team.bob)
+    Message.objects.filter(pk=old.pk).update(created_at=datetime(2026, 3, 12, 23, tzinfo=UTC))
+    file: Any = FileFactory(chat=team.chat, uploaded_by=team.bob, name="tea.pdf", posted_at=None)
+    post_file(team.bob, file.id)
+    assert find("tea", author="@BOB") == find("tea", author="bob") == ["tea.pdf", "tea of Bob"]
+    assert find("tea", author="Alice") == ["tea of Alice"]
+    assert find("tea", author="Charlie") == find("tea", author="%") == []
+    assert find("tea", starts_on="2026-03-12", ends_on="2026-03-12") == ["tea of Bob"]
+    output = search("tea", only_files=True)
+    assert [hit.message_id for hit in output.data.messages] == [file.id]
+    assert f"id {file.id}\n   file tea.pdf" in output.text
+    with pytest.raises(ToolError):
+        find("tea", starts_on="yesterday")
+
+
+def test_the_best_match_is_first_if_it_is_asked_for(team, find):
+    post(team, "tea")
+    post(team, "teas")
+    assert find("tea") == ["teas", "tea"]
+    assert find("tea", order="best") == ["tea", "teas"]
 
 
 def test_only_words_are_searched(team, find, search):

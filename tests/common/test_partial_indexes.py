@@ -43,7 +43,7 @@ QUERIES = {
     "search_messages": Query(
         lambda team: list(search_messages(Chat.objects.all(), "boat").order_by("-created_at", "-pk")[:1]),
         table="chats_message",
-        index="texts_by_time",
+        index="spoken_by_time",
         without="messages_by_words",
     ),
     "list_important_events": Query(

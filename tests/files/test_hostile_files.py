@@ -70,6 +70,35 @@ HOSTILE = {
     ),
     "sheet with a million sheets in its archive": Hostile("a.xlsx", samples.make_archive_of_many_names, "other", READY),
     "sheet with a row that never ends": Hostile("a.xlsx", samples.make_sheet_without_end, "sheet", EITHER),
+    "sheet with a column that no sheet has": Hostile(
+        "a.xlsx",
+        lambda: samples.make_workbook(samples.make_row(1, f'r="{"Z" * 300_000}1"><v>7</v>')),
+        "sheet",
+        READY,
+        "[sheet S]\n7",
+    ),
+    "sheet with a format that never ends": Hostile(
+        "a.xlsx",
+        lambda: samples.make_workbook(
+            samples.make_row(1, 's="0"><v>7</v>'),
+            formats=f'<numFmt numFmtId="170" formatCode="{"[" * 200_000}"/>',
+            styles='<xf numFmtId="170"/>',
+        ),
+        "sheet",
+        READY,
+        "[sheet S]\n7",
+    ),
+    "sheet with texts that it does not have": Hostile(
+        "a.xlsx",
+        lambda: samples.make_workbook(
+            samples.make_row(1, *(f't="s"><v>{number}</v>' for number in ("-1", "x", "1", "0"))),
+            strings="<si><t>a</t></si>",
+        ),
+        "sheet",
+        READY,
+        "[sheet S]\n |  |  | a",
+    ),
+    "old sheet of a few bytes": Hostile("a.xls", lambda: samples.make_old_sheet(("a",))[:40], "other", READY),
     "old sheet with a broken table of sectors": Hostile(
         "a.xls", samples.make_cyclic_old_sheet, "sheet", EITHER, "[sheet Prices]\na"
     ),

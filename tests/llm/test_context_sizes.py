@@ -10,7 +10,7 @@ from llm.errors import build_status_error, find_context_size
 from llm.model_list import list_models
 from llm.protocol import Endpoint
 from llm.services import set_llm_profile
-from tests.llm.adapter import KEY, scripted
+from tests.llm.adapter import KEY, events, scripted
 from tests.llm.test_model_tests import no_tests_running, of_process, start, start_and_run, wait_for
 from tests.scripted_model import ScriptedModel
 from usage.models import TokenFactor
@@ -19,6 +19,8 @@ from workspaces.models import Credential
 __all__ = ["no_tests_running", "of_process", "scripted"]
 
 REFUSED = "the request exceeds the available context size"
+FULL = 'data: {"error":{"code":500,"message":"Context size has been exceeded.","type":"server_error"}}\n\n'
+"""What llama.cpp sends when the requests that it answers at once exceed the size that they share."""
 
 
 @pytest.mark.parametrize(
@@ -127,6 +129,21 @@ def test_a_size_is_learnt_from_a_refusal_and_the_stamp_says_that_the_chat_was_sh
     assert len(environment.model.requests) == 1
     stamp = environment.log("TEXT_MESSAGE")[-1].payload["stamp"]
     assert not stamp["context"].get("is_shortened")
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("engine")
+@pytest.mark.parametrize(("words", "is_shortened"), [((), False), (("The ", "beginning ", "of "), True)])
+def test_a_server_that_is_full_shows_no_size(environment, words, is_shortened):
+    environment.model.script(text="Here I am.")
+    # It has answered others at the same time, or the answer itself has filled it.
+    environment.model.script(mode="events", events=[*events(*words, finish=None), {"raw": FULL}], times=1)
+    answer = post_long_chat(environment)
+    assert answer.payload["text"] == "Here I am."
+    first, second = (request.body["messages"] for request in environment.model.requests)
+    assert (first != second) == is_shortened
+    assert bool((answer.payload["stamp"].get("context") or {}).get("is_shortened")) == is_shortened
+    assert not TokenFactor.objects.exclude(context_size=None).exists()
 
 
 @pytest.mark.django_db(transaction=True)

@@ -35,7 +35,7 @@ from common.errors import AppError
 from common.ids import new_id
 from common.secrets import Secret
 from events.payloads import Question, QuestionChoice
-from events.rows import FailureRule, ListingCategory
+from events.rows import FailureRule, ListingCategory, ThumbValue
 from files import services as files
 from files.models import File
 from files.services import contents
@@ -162,6 +162,18 @@ class Story:
         message, _ = chats.post_message(self.team.alice, self.chat.id, text="Keep this.")
         chats.pin_message(self.team.alice, self.chat.id, message.id)
         chats.unpin_message(self.person(chance), self.chat.id, message.id)
+
+    def give_thumb(self, chance: random.Random) -> None:
+        answer = chats.post_message(self.team.robin, self.chat.id, text="We are 12.", wake="nobody")[0]
+        for _ in range(2):
+            value = ThumbValue(chance.choice(ThumbValue.values))
+            chats.give_thumb(self.person(chance), self.chat.id, answer.id, value=value, text="hm")
+
+    def take_back_thumb(self, chance: random.Random) -> None:
+        answer = chats.post_message(self.team.robin, self.chat.id, text="We are 12.", wake="nobody")[0]
+        person = self.person(chance)
+        chats.give_thumb(person, self.chat.id, answer.id, value=ThumbValue.UP)
+        chats.take_back_thumb(person, self.chat.id, answer.id)
 
     def add_participant(self, chance: random.Random) -> None:
         who = chance.choice([self.team.bob, self.finch])

@@ -82,14 +82,19 @@ async def test_waiting_requests_are_answered_by_a_change_and_occupy_no_thread(te
     assert process.polling._listener._task is None
 
 
-async def test_without_a_change_the_answer_is_204_at_the_end(team, process, tokens):
-    async with start_waiting(process, tokens["alice"], team.chat, wait=1) as tasks:
-        assert (await tasks[0]).status_code == 204
+@pytest.mark.parametrize("wait", [0, 1])
+async def test_without_a_change_the_answer_is_204_at_the_end(team, process, tokens, wait):
+    async with process.open_client(tokens["alice"]) as client:
+        answer = await client.get(await build_path(team.chat, wait))
+    assert (answer.status_code, answer.content) == (204, b"")
+
+
+async def test_what_cannot_be_waited_for_is_answered_at_once(team, process, tokens):
     async with process.open_client(tokens["alice"]) as client:
         path = f"chats/{team.chat.pk}/changes"
         for query in ("wait=30", "wait=30&since=0", "since=1"):  # there is something to send
             assert (await client.get(f"{path}?{query}")).status_code == 200, query
-        for query in ("wait=31", "wait=-1", "wait=x", "wait=1&wait=2"):
+        for query in ("wait=31", "wait=-1", "wait=x", "wait=1.0", "wait=1&wait=2"):
             assert (await client.get(f"{path}?since=1&{query}")).status_code == 400, query
 
 
@@ -120,9 +125,10 @@ async def test_more_requests_than_the_limit_are_refused(team, process, tokens, m
         start_waiting(process, tokens["alice"], team.chat) as tasks,
         process.open_client(tokens["alice"]) as client,
     ):
-        answer = await client.get(await build_path(team.chat))
+        answer = await client.get(await build_path(team.chat), headers={"X-Request-Id": "poll-12345678"})
         assert answer.status_code == status
         assert answer.headers["Retry-After"]
+        assert answer.headers.get_list("X-Request-Id") == ["poll-12345678"]
         assert not tasks[0].done()
 
 

@@ -27,7 +27,9 @@ def test_an_agent_finds_an_earlier_message(environment):
             "chat_id": str(earlier.chat_id),
             "chat_title": "Room",
             "author": "Bob",
+            "author_id": str(environment.team.bob.id),
             "text": "茶葉的價格是三元",
+            "marks": [{"start": 3, "end": 5}, {"start": 6, "end": 8}],
             "created_at": earlier.created_at.isoformat().replace("+00:00", "Z"),
         }
     ]

@@ -210,7 +210,7 @@ def open_directory(screens: Screens, workspace: str) -> None:
     screens.open(f"{workspace}/directory")
     screens.press("Publish an agent…")
     page.get_by_role("menuitem", name="Scribe").click()
-    expect(page.get_by_text("What goes along")).to_be_visible()
+    expect(page.get_by_text("What is published")).to_be_visible()
     page.get_by_label("Name", exact=True).fill("Town Clerk")
     page.get_by_label("Handle").fill("town-clerk")
     page.get_by_label("What it does").fill("Writes minutes.")
@@ -316,7 +316,7 @@ def open_agent(screens: Screens, agent: str) -> None:
         ("", "Overview", "drag to move"),
         ("/schedule", "Schedule", "Working days at 08:00"),
         ("/runs", "Runs", "Model call 1"),
-        ("/eyes", "Through its eyes", "You look through the eyes of Planner."),
+        ("/eyes", "Through its eyes", "You see what Planner sees."),
         ("/access", "Access", "No program has a token of this agent."),
         ("/memory", "Memory", "Group fares need ten travellers."),
     ):

@@ -108,7 +108,7 @@ def test_everybody_talks_at_once_and_each_agent_answers_once_with_a_quote(collea
     # The composer says what will happen, while the answer is being written.
     colleagues.phone.page.get_by_placeholder(re.compile("^Message ")).fill("@researcher and for groups?")
     expect(
-        colleagues.phone.page.get_by_text("at its next step, or is answered right after this answer.")
+        colleagues.phone.page.get_by_text("while it works, at its next step or right after this answer.")
     ).to_be_visible()
     colleagues.phone.page.screenshot(path=tmp_path / "composer-phone.png")
     carol_post = carol.post(colleagues.chat, "@researcher and for children?")
@@ -210,12 +210,12 @@ def test_a_schedule_and_a_person_wake_an_agent_again(colleagues: Colleagues, tmp
 
     page = colleagues.screen.page
     page.get_by_role("button", name=re.compile("Invite|People and agents")).first.click()
-    page.get_by_role("button", name="Look again: wake Researcher").click()
+    page.get_by_role("button", name="Ask Researcher to look again").click()
     page.keyboard.press("Escape")
     for screen in (colleagues.screen, colleagues.phone):
-        screen.sees(re.compile("woke Researcher to look again"))
+        screen.sees(re.compile("asked Researcher to look again"))
         screen.sees("I have looked again: nothing new.")
-    quote = colleagues.screen.log.get_by_role("button", name=re.compile("Reply to.*woke Researcher to look again"))
+    quote = colleagues.screen.log.get_by_role("button", name=re.compile("Reply to.*asked Researcher to look again"))
     expect(quote).to_be_visible()
     page.screenshot(path=tmp_path / "woken.png")
     # The program is woken by hand, too.
@@ -242,7 +242,7 @@ def test_an_editor_looks_through_the_eyes_of_an_agent(colleagues: Colleagues, tm
     colleagues.screen.sees("The notice is ready.")
     colleagues.screen.open(f"/w/{colleagues.handle}/agents/{colleagues.writer}/eyes")
     page = colleagues.screen.page
-    expect(page.get_by_text("You look through the eyes of Writer.")).to_be_visible()
+    expect(page.get_by_text("You see what Writer sees.")).to_be_visible()
     expect(page.get_by_text("@writer the notice, please").first).to_be_visible()
     expect(page.get_by_role("main").get_by_text("Researcher", exact=True)).to_have_count(
         2

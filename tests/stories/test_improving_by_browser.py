@@ -60,7 +60,7 @@ def test_five_key_presses_lead_from_a_bad_answer_to_a_saved_version(
     alice.sees("Alice applied draft r1 of Scribe in this chat")
     expect(page.get_by_role("button", name="Ask again")).to_be_visible()
     expect(composer).to_be_focused()
-    expect(page.get_by_role("status").filter(has_text="Wakes")).to_contain_text("Scribe")
+    expect(page.get_by_role("status").filter(has_text="will answer")).to_contain_text("Scribe")
 
     keys.press("Enter")
     for person in (alice, bob):

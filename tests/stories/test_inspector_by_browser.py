@@ -33,8 +33,9 @@ def test_an_answer_leads_to_its_run_and_to_what_was_sent(people: tuple[Person, P
     answer = alice.log.get_by_text("At six.").last
     expect(alice.log.get_by_text("29 tokens")).to_be_visible()
     answer.hover()
-    page.get_by_role("button", name="Why did it answer?").last.focus()
+    page.get_by_role("button", name="More", exact=True).last.focus()
     page.keyboard.press("Enter")
+    page.get_by_role("menuitem", name="Why did it answer?").click()
     expect(page.get_by_text(re.compile("Alice mentioned it in"))).to_be_visible()
     steps = page.get_by_role("list", name="Steps")
     expect(steps.get_by_text("current_time")).to_be_visible()
@@ -52,7 +53,7 @@ def test_an_answer_leads_to_its_run_and_to_what_was_sent(people: tuple[Person, P
     expect(page.get_by_role("button", name=re.compile("Alice mentioned it"))).to_be_visible()
     expect(page.get_by_text(re.compile("Alice mentioned it in"))).to_be_visible()
     page.get_by_role("link", name="Through its eyes").click()
-    expect(page.get_by_text("You look through the eyes of Scribe.")).to_be_visible()
+    expect(page.get_by_text("You see what Scribe sees.")).to_be_visible()
     expect(page.get_by_text("when does it close?")).to_be_visible()
 
     # Bob is a suggester: he sees the figures, and neither the request nor the viewpoint.

@@ -50,7 +50,7 @@ def test_the_key_of_alice_pays_for_her_requests_and_the_workspace_for_those_of_b
     expect(alice.page.get_by_text("Not used, because members may not use their own models")).to_be_visible()
     page = open_settings(alice, "model")
     page.get_by_role("switch", name="Members may use their own models here").click()
-    expect(page.get_by_text(re.compile(r"For your requests here \(own\): Paid by Alice's own key"))).to_be_visible()
+    expect(page.get_by_text("Your own key pays for your requests here (own).")).to_be_visible()
     expect(open_settings(alice, "ownModel").get_by_text("Used for your requests")).to_be_visible()
 
     alice.open(chat)
@@ -77,7 +77,7 @@ def test_the_key_of_alice_pays_for_her_requests_and_the_workspace_for_those_of_b
         expect(bob.page.get_by_role("dialog").get_by_text(sentence)).to_be_visible()
         bob.page.keyboard.press("Escape")
     expect(open_settings(bob, "model").get_by_role("switch")).to_be_disabled()
-    expect(bob.page.get_by_text(re.compile("For your requests here .*Paid by the workspace's key"))).to_be_visible()
+    expect(bob.page.get_by_text(re.compile("The workspace's key pays for your requests here"))).to_be_visible()
 
     model.reset()
     model.script(mode="status", status=401, error="Organisation org-OF-ALICE has no quota")

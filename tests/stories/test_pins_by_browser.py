@@ -1,4 +1,4 @@
-"""Two people pin messages: one at a desktop, the other with a phone."""
+"""Two people pin messages and judge answers: one at a desktop, the other with a phone."""
 
 import re
 
@@ -33,7 +33,8 @@ def test_a_pinned_message_is_seen_by_all_and_opened_from_the_list(people, model:
     expect(alice.page.get_by_text("No agent will answer.")).to_be_visible()  # the log moves when the composer says this
     message.hover()
     with alice.page.expect_response(lambda answer: answer.url.endswith("/pin")) as pinned:
-        message.get_by_role("button", name="Pin", exact=True).click()
+        message.get_by_role("button", name="More", exact=True).click()
+        alice.page.get_by_role("menuitem", name="Pin").click()
     assert pinned.value.ok, pinned.value.text()
     bob.sees("Alice pinned a message")
     expect(find_message(alice, "The garage code is 4711.").get_by_role("img", name="Pinned by you")).to_be_visible()
@@ -66,3 +67,42 @@ def test_a_pinned_message_is_seen_by_all_and_opened_from_the_list(people, model:
     pins.get_by_role("listitem").last.get_by_role("button", name="Unpin").tap()
     expect(open_pins).to_have_count(1)
     expect(find_message(alice, "The garage code is 4711.").get_by_role("img", name="Pinned by you")).to_have_count(0)
+
+
+def test_an_editor_reads_what_was_wrong_with_an_answer(people, model: ScriptedModel):
+    alice, bob = people
+    model.reset()
+    model.script(text="For twelve adults the group fare holds.")
+    start(alice, model)
+    join_by_link(alice, bob, "suggester")
+    bob.sees("Hello, I am Scribe.")
+    alice.post("@scribe fares for 14 people, please")
+    bob.sees("For twelve adults the group fare holds.")
+
+    # Bob opens the toolbar of the answer by a long press. The thumb counts before he has written anything.
+    answer = find_message(bob, "For twelve adults")
+    answer.dispatch_event("pointerdown", {"pointerType": "touch"})
+    answer.get_by_role("button", name="Bad answer", exact=True).tap()
+    counted = find_message(alice, "For twelve adults").get_by_role("img", name="Bad answer: Bob")
+    expect(counted).to_be_visible()
+    bob.page.get_by_role("textbox", name="What was wrong?").fill("Priced 12, we are 14")
+    bob.page.get_by_role("button", name="Wrong fact").tap()
+    bob.page.get_by_role("form", name="What was wrong?").get_by_role("button", name="Send").tap()
+    bob.sees("You: Wrong fact · Priced 12, we are 14")
+
+    # Alice finds it good by the keyboard, and takes that back.
+    find_message(alice, "For twelve adults").focus()
+    alice.page.keyboard.press("y")
+    expect(answer.get_by_role("img", name="Good answer: Alice")).to_be_visible()
+    alice.page.keyboard.press("y")
+    expect(answer.get_by_role("img", name="Good answer: Alice")).to_have_count(0)
+
+    # As an editor she reads it on the page of the agent, and goes to the answer.
+    alice.open(re.sub(r".*(/w/[^/]+).*", r"\1/agents", alice.page.url))
+    alice.page.locator('a[href*="/agents/"]', has_text="Scribe").first.click()
+    alice.page.get_by_role("link", name="Feedback", exact=True).click()
+    thumb = alice.page.get_by_role("listitem").filter(has_text="Priced 12, we are 14")
+    expect(thumb).to_contain_text("Wrong fact")
+    expect(thumb).to_contain_text("For twelve adults the group fare holds.")
+    thumb.get_by_title("Go to the message").click()
+    expect(find_message(alice, "For twelve adults")).to_be_in_viewport()

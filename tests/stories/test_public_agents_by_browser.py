@@ -49,7 +49,7 @@ def publish(lin: Person) -> None:
     page = lin.page
     page.get_by_role("link", name="Scribe").last.click()
     page.get_by_role("button", name="Publish…").click()
-    expect(page.get_by_text("What goes along")).to_be_visible()
+    expect(page.get_by_text("What is published")).to_be_visible()
     publish_now = page.get_by_role("button", name="Publish", exact=True)
     page.get_by_label("What it does").fill("")
     expect(publish_now).to_have_attribute("aria-disabled", "true")
@@ -193,7 +193,7 @@ def read_takedown(alice: Person) -> None:
     page.get_by_role("dialog").get_by_role("link", name=re.compile("Interpreter was taken down")).click()
     expect(page.get_by_role("heading", name="Interpreter was taken down")).to_be_visible()
     expect(page.get_by_text(REASON)).to_be_visible()
-    expect(page.get_by_role("button", name="Publish anew…")).to_have_count(0)
+    expect(page.get_by_role("button", name="Publish again…")).to_have_count(0)
 
 
 def publish_anew(lin: Person) -> None:
@@ -201,7 +201,7 @@ def publish_anew(lin: Person) -> None:
     page = lin.page
     page.get_by_role("button", name=re.compile("^Notifications")).click()
     page.get_by_role("dialog").get_by_role("link", name=re.compile("Interpreter was taken down")).click()
-    page.get_by_role("button", name="Publish anew…").click()
+    page.get_by_role("button", name="Publish again…").click()
     expect(page.get_by_text("Interpreter was taken down by an operator")).to_be_visible()
     expect(page.get_by_label("What it does")).to_have_value(DESCRIPTION)
     page.get_by_role("button", name="Publish", exact=True).click()

@@ -153,7 +153,7 @@ def test_sub_agents_work_in_the_reply_of_the_agent_that_gave_them_tasks(browser,
     for person in (alice, bob, carol):
         expect(person.log.get_by_text("2 working · 1 done")).to_be_visible()
         expect(get_stream(person, "Scribe › Researcher › Reader").get_by_text("w1 w2")).to_be_visible()
-        expect(person.log.get_by_text("waits for its sub-agents").last).to_be_visible()
+        expect(person.log.get_by_text("waiting for its sub-agents").last).to_be_visible()
         assert list_streams(person) == TREE
         # Nothing of a sub-agent is a message of its own.
         expect(person.log.get_by_role("article", name=re.compile("^(Researcher|Reader)"))).to_have_count(0)
@@ -163,7 +163,7 @@ def test_sub_agents_work_in_the_reply_of_the_agent_that_gave_them_tasks(browser,
 
     # The agent that was asked reads the next message, and those that it waits for do not.
     alice.page.get_by_placeholder(re.compile("^Message ")).fill("And the temples")
-    expect(alice.page.get_by_text("at its next step, not its sub-agents")).to_be_visible()
+    expect(alice.page.get_by_text("while it works, at its next step; not its sub-agents.")).to_be_visible()
     alice.page.get_by_placeholder(re.compile("^Message ")).fill("")
 
     # Folding by the button, and by the keys of a head.

@@ -70,7 +70,7 @@ def test_an_editor_changes_and_deletes_tools_and_imports_a_file_and_a_suggester_
     expect(dialog.get_by_label("Path", exact=True)).to_have_value("/seats")
     expect(dialog.get_by_role("textbox", name="Name").nth(1)).to_have_value("day")
     dialog.get_by_label("Method").select_option("POST")
-    expect(dialog.get_by_label("Its calls")).to_have_value("write")
+    expect(dialog.get_by_label("Effect")).to_have_value("write")
     dialog.get_by_label("Time limit").fill("45")
     dialog.get_by_label("Name", exact=True).first.fill("hold_seats")
     expect(dialog.get_by_text(re.compile("will work without it until it is switched on"))).to_be_visible()

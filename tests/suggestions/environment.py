@@ -73,7 +73,7 @@ class SuggestionEnvironment:
             content=self.build_content(prompt, **fields),
             base_version=base,
             note=note,
-        )
+        )[0]
 
     def draft_args(self, who: str = "alice", chat: Chat | None = None) -> dict[str, Any]:
         return {"actor": self[who], "chat_id": (chat or self.chat).id, "agent_id": self.scribe.id}
@@ -95,7 +95,7 @@ class SuggestionEnvironment:
     def merge(self, *chosen: Suggestion, who: str = "alice", chat: Chat | None = None, id: UUID | None = None) -> Merge:
         return suggestions.merge_suggestions(
             **self.draft_args(who, chat), id=id or new_id(), suggestion_ids=[suggestion.id for suggestion in chosen]
-        )
+        )[0]
 
     def answer_merge(self, merge: Merge, answer: Any) -> Merge:
         """Finish the job of the merge with this answer (a text, or a value that is written as JSON), and reload the merge."""

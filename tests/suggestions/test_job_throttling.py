@@ -1,9 +1,10 @@
-"""The throttle of operations that start a summary or a merge (SEC21)."""
+"""Operations that start a summary or a merge: their throttle (SEC21), and the same request again."""
 
 import pytest
 
 from common.ids import new_id
 from events.rows import SuggestionSummaryState
+from suggestions.models import Merge, Suggestion
 from tests.api.test_rights import client_for
 from tests.suggestions.environment import KINDER, reload
 
@@ -41,6 +42,15 @@ def requests(environment):
         ),
         "suggest_draft": (f"{path}/draft/suggest", {"revision": 1}),
     }
+
+
+@pytest.mark.parametrize("operation", ["merge_suggestions", "accept_suggestion", "suggest_spec"])
+def test_the_same_request_again_is_answered_with_200(environment, requests, operation):
+    alice = client_for(environment.team, "alice")
+    first, again = (alice("POST", *requests[operation]) for _ in range(2))
+    assert (first.status_code, again.status_code) == (201, 200)
+    assert again.json() == first.json()
+    assert (Suggestion.objects.count(), Merge.objects.count()) in ((3, 2), (4, 1))
 
 
 @pytest.mark.parametrize("operation", JOBS)

@@ -66,7 +66,10 @@ def list_segments(draft):
 def test_a_single_suggestion_on_production_becomes_a_draft_without_a_model(environment):
     suggestion = environment.suggest(tools=[])
     id = new_id()
-    merge = suggestions.accept_suggestion(environment["alice"], suggestion.id, id=id, chat_id=environment.chat.id)
+    merge, is_new = suggestions.accept_suggestion(
+        environment["alice"], suggestion.id, id=id, chat_id=environment.chat.id
+    )
+    assert is_new
     draft, suggestion = environment.find_draft(), reload(suggestion)
     assert (merge.id, merge.state, merge.method, merge.draft, list_jobs("merge")) == (id, "done", "copied", draft, [])
     assert (draft.written, draft.lock_holder, draft.base_version, draft.applied) == (

@@ -49,7 +49,7 @@ def run_concurrently(count, call):
 def accept(environment, suggestion, id=None):
     return suggestions.accept_suggestion(
         environment["alice"], suggestion.id, id=id or new_id(), chat_id=environment.chat.id
-    )
+    )[0]
 
 
 def test_EDIT5_twenty_concurrent_accepts_accept_once(environment):
@@ -78,7 +78,7 @@ def test_EDIT2_five_equal_concurrent_requests_are_one_suggestion(environment):
         "content": environment.build_content(KINDER),
         "base_version": 1,
     }
-    assert run_concurrently(5, lambda number: suggestions.suggest_spec(**arguments).id) == [arguments["id"]] * 5
+    assert run_concurrently(5, lambda number: suggestions.suggest_spec(**arguments)[0].id) == [arguments["id"]] * 5
     assert (Suggestion.objects.count(), environment.list_system_messages().count("SUGGESTION_CREATED")) == (1, 1)
 
 

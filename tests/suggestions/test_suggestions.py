@@ -102,8 +102,9 @@ def test_EDIT2_a_text_that_came_too_late_for_the_draft_is_suggested_once(environ
         "note": "Late",
     }
     environment.claim_draft(KINDER, "alice")
-    suggestion = suggestions.suggest_spec(**arguments)
-    assert suggestions.suggest_spec(**arguments) == suggestion
+    suggestion, is_new = suggestions.suggest_spec(**arguments)
+    assert is_new
+    assert suggestions.suggest_spec(**arguments) == (suggestion, False)
     assert (
         Suggestion.objects.count()
         == len(list_jobs("summary"))

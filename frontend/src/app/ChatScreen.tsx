@@ -13,6 +13,7 @@ import {
   useLastAnswerer,
   useParticipants,
 } from '@/features/chats'
+import { loadMarkWords } from '@/features/search'
 import { useActions } from '@/lib/actions'
 import { cx } from '@/lib/cx'
 import { newId } from '@/lib/ids'
@@ -35,7 +36,7 @@ export function ChatScreen() {
   const { t } = useTexts()
   const { me, workspace } = useShell()
   const { chat: chatId } = useParams({ from: '/w/$workspace/c/$chat' })
-  const { workshop: workshopAgentId } = useSearch({ from: '/w/$workspace/c/$chat' })
+  const { workshop: workshopAgentId, find } = useSearch({ from: '/w/$workspace/c/$chat' })
   const messageId = useLocation({ select: location => location.hash }) || null
   const visit = useLocation({ select: location => location.state.__TSR_key }) // changes with each navigation
   const navigate = useNavigate()
@@ -50,7 +51,13 @@ export function ChatScreen() {
   const findActor = useActorLookup()
   const [width, setWidth] = useWorkshopWidth()
   const title = listedChat?.chat.title
+  const root = useRef<HTMLDivElement>(null)
 
+  useEffect(() => {
+    if (!find) return
+    const marks = loadMarkWords().then(markWords => root.current && markWords(root.current, find))
+    return () => void marks.then(remove => remove?.())
+  }, [find])
   useEffect(() => writeStored(lastChatKey(workspace.id), chatId), [workspace.id, chatId])
   useEffect(() => writeStored(openWorkshopKey(chatId), workshopAgentId ?? null), [chatId, workshopAgentId])
   const isClosed = useIsClosed(chatId)
@@ -120,6 +127,7 @@ export function ChatScreen() {
 
   return (
     <div
+      ref={root}
       className={cx(shellStyles.app, agent && shellStyles.withWorkshop)}
       data-view={agent ? 'workshop' : undefined}
       style={width ? ({ '--workshop-width': width } as CSSProperties) : undefined}

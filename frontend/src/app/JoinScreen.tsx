@@ -58,10 +58,9 @@ function JoinLead({ offer }: { offer: NonNullable<ReturnType<typeof useJoinOffer
   const { t, rich } = useTexts()
   return (
     <p className={cx(blocks.lead, 'muted')}>
-      {rich(offer.chat_title ? 'joinLead' : 'joinLeadUntitled', {
+      {rich(`${offer.chat_title ? 'joinLead' : 'joinLeadUntitled'}.${offer.role}`, {
         name: offer.invited_by,
         chat: offer.chat_title,
-        role: t(`role.${offer.role}`),
       })}
       {sentenceGap()}
       {t(`role.${offer.role}.hint`)}

@@ -29,8 +29,9 @@ function buildRouter() {
     path: '/w/$workspace/c/$chat',
     component: () => useContext(Content),
   })
+  const search = createRoute({ getParentRoute: () => root, path: '/w/$workspace/search' })
   const history = createMemoryHistory({ initialEntries: ['/w/lighthouse/c/Harbour'] })
-  return createRouter({ routeTree: root.addChildren([chat]), history })
+  return createRouter({ routeTree: root.addChildren([chat, search]), history })
 }
 
 async function openPalette(onClose = vi.fn()) {
@@ -102,6 +103,7 @@ const hit = (id: string, text: string) => ({
   chat_title: 'Fares',
   author: 'Bob',
   text,
+  marks: [{ start: 4, end: 8 }],
   created_at: '2026-11-20T08:00:00Z',
 })
 
@@ -115,8 +117,9 @@ it('finds messages below everything else, and opens one in its place', async () 
   await userEvent.keyboard('fare')
   await expect.element(screen.getByRole('group', { name: 'Messages' })).toHaveTextContent('The fare is 4711.')
   const options = screen.getByRole('option').elements()
-  expect(options.map(option => option.textContent?.includes('Bob') ?? false)).toEqual([false, true, true])
+  expect(options.map(option => option.textContent?.includes('Bob') ?? false)).toEqual([false, true, true, false])
   expect(options[0]).toHaveAttribute('aria-selected', 'true')
+  expect(options[1]?.querySelector('mark')).toHaveTextContent('fare')
   await expect.element(screen.getByRole('status')).toHaveTextContent('Fares · 2 messages found')
   await userEvent.keyboard('{ArrowDown}')
   await expect.element(screen.getByRole('status')).toHaveTextContent('Bob: The fare is 4711.')
@@ -125,7 +128,27 @@ it('finds messages below everything else, and opens one in its place', async () 
     violations.map(violation => violation.id).filter(id => !['region', 'page-has-heading-one'].includes(id)),
   ).toEqual([])
   await userEvent.keyboard('{Enter}')
-  await vi.waitFor(() => expect(screen.router.state.location.href).toBe('/w/lighthouse/c/Fares#m1'))
+  await vi.waitFor(() => expect(screen.router.state.location.href).toBe('/w/lighthouse/c/Fares?find=fare#m1'))
+})
+
+it('opens the page of a search, with the words that were typed', async () => {
+  const screen = await openPalette()
+  answerRequests(({ path }) =>
+    path.startsWith('/workspaces/w/messages?') ? [200, page([hit('m1', 'The fare is 4711.')])] : [404, {}],
+  )
+  await userEvent.keyboard('fare')
+  await screen.getByRole('option', { name: 'All messages with “fare”' }).click()
+  await vi.waitFor(() => expect(screen.router.state.location.href).toBe('/w/lighthouse/search?q=fare'))
+})
+
+it('shows one row as selected, that of the keys or of the pointer', async () => {
+  const screen = await openPalette()
+  const isLit = (row: number) => getComputedStyle(getRow(row)).backgroundColor !== 'rgba(0, 0, 0, 0)'
+  const getRow = (row: number) => screen.getByRole('option').elements()[row] as HTMLElement
+  await userEvent.hover(getRow(1))
+  await vi.waitFor(() => expect([0, 1, 2].map(isLit)).toEqual([false, true, false]))
+  await userEvent.keyboard('{ArrowDown}')
+  await vi.waitFor(() => expect([0, 1, 2].map(isLit)).toEqual([false, false, true]))
 })
 
 it('shows no message of words that were typed before', async () => {
@@ -142,7 +165,7 @@ it('shows no message of words that were typed before', async () => {
   await vi.waitFor(() => expect(answers.has('租金多少')).toBe(true))
   answers.get('租金多少')?.([hit('m2', '租金多少？')])
   answers.get('租金')?.([hit('m1', '租金四千。')])
-  await expect.element(screen.getByRole('option')).toHaveTextContent('租金多少？')
+  await expect.element(screen.getByRole('option').first()).toHaveTextContent('租金多少？')
   await userEvent.keyboard('呢')
   await vi.waitFor(() => expect(answers.has('租金多少呢')).toBe(true))
   await expect.element(screen.getByRole('option')).not.toBeInTheDocument()
@@ -172,7 +195,8 @@ it('lists every key in the keys dialog, with the keys of one row together', asyn
   const texts = [...rows].map(row => `${row.querySelector('dt')?.textContent} ${row.querySelector('dd')?.textContent}`)
   expect(texts).toContain('Ctrl K Command palette')
   expect(texts).toContain('Alt ↑ ↓ Previous, next chat')
-  expect(texts).toContain('G C  G S  G D Go to chats, to suggestions, to the directory')
+  expect(texts).toContain('G C  G S  G D  G F Go to chats, to suggestions, to the directory, to the search')
   expect(texts).toContain('← → R S On a task of a board: fold, unfold, run again, stop')
-  expect(texts).toHaveLength(23)
+  expect(texts).toContain('C  ⇧ C Copy the message, as Markdown')
+  expect(texts).toHaveLength(25)
 })

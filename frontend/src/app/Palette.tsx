@@ -3,7 +3,6 @@ import { Command, defaultFilter } from 'cmdk'
 import {
   AlarmClock,
   Bot,
-  ChevronDown,
   GitPullRequestArrow,
   Hash,
   History,
@@ -14,6 +13,7 @@ import {
   MessageSquare,
   MessageSquareText,
   MoonStar,
+  Paperclip,
   PencilRuler,
   Pin,
   Plus,
@@ -35,6 +35,7 @@ import { detectLanguage } from '@/lib/textLanguage'
 import { formatShortDate } from '@/lib/time'
 import blocks from '@/ui/blocks.module.css'
 import { BareDialog } from '@/ui/Dialog'
+import { FoundText } from '@/ui/FoundText'
 import menuStyles from '@/ui/Menu.module.css'
 import { showToast } from '@/ui/toast'
 import { useMessageSearch } from './messageSearch'
@@ -61,6 +62,7 @@ const MAX_UNFILTERED = 40
 
 /** The prefix of the option ids of messages that the server has found. */
 const FOUND_PREFIX = 'found '
+const ALL_FOUND = `${FOUND_PREFIX}all`
 /** The score of messages that the server has found: below that of all options, which are found by their names. */
 const LOWEST_SCORE = 1e-6
 
@@ -78,7 +80,8 @@ export function Palette({ onClose }: { onClose(): void }) {
   const found = search.found ?? []
   const label = groups.flatMap(group => group.options).find(option => option.id === selected)?.label
   const message = found.find(one => FOUND_PREFIX + one.message_id === selected)
-  const openMessage = useOpenMessage()
+  const openMessage = useOpenMessage(query)
+  const openSearch = useOpenSearch()
   const run = (option: Option) => {
     onClose()
     option.run()
@@ -112,23 +115,23 @@ export function Palette({ onClose }: { onClose(): void }) {
                 <MessageOption
                   key={one.message_id}
                   message={one}
-                  query={query}
                   onRun={() => {
                     onClose()
                     openMessage(one)
                   }}
                 />
               ))}
-              {search.showMore ? (
-                <Command.Item
-                  value={`${FOUND_PREFIX}more`}
-                  className={cx(menuStyles.opt, styles.option)}
-                  onSelect={search.showMore}
-                >
-                  <ChevronDown className="i" aria-hidden />
-                  <span className="cut">{t('palette.more')}</span>
-                </Command.Item>
-              ) : null}
+              <Command.Item
+                value={ALL_FOUND}
+                className={cx(menuStyles.opt, styles.option)}
+                onSelect={() => {
+                  onClose()
+                  openSearch(query)
+                }}
+              >
+                <Search className="i" aria-hidden />
+                <span className="cut">{t('search.all', { words: query.trim() })}</span>
+              </Command.Item>
             </Command.Group>
           ) : null}
           {search.error ? (
@@ -143,7 +146,12 @@ export function Palette({ onClose }: { onClose(): void }) {
       {/* Announces the selected row: a screen reader reads it from the field only after an arrow key. */}
       <span className="sr" role="status">
         {[
-          label ?? (message ? `${message.author}: ${message.text}` : ''),
+          label ??
+            (message
+              ? `${message.author}: ${message.text}`
+              : selected === ALL_FOUND
+                ? t('search.all', { words: query.trim() })
+                : ''),
           search.isSearching
             ? t('palette.searching')
             : found.length > 0
@@ -204,28 +212,36 @@ function OptionRow({ option, query, onRun }: OptionRowProps) {
   )
 }
 
-/** Returns a function that opens a message in its place in the chat. */
-function useOpenMessage(): (message: FoundMessage) => void {
+/** Returns a function that opens the page of a search. */
+function useOpenSearch(): (query: string) => void {
+  const { workspace } = useShell()
+  const navigate = useNavigate()
+  return query =>
+    void navigate({ to: '/w/$workspace/search', params: { workspace: workspace.handle }, search: { q: query.trim() } })
+}
+
+/** Returns a function that opens a message in its place in the chat, where the words of the query are marked. */
+function useOpenMessage(query: string): (message: FoundMessage) => void {
   const { workspace } = useShell()
   const navigate = useNavigate()
   return ({ chat_id, message_id }) =>
     void navigate({
       to: '/w/$workspace/c/$chat',
       params: { workspace: workspace.handle, chat: chat_id },
+      search: { find: query.trim() },
       hash: message_id,
     })
 }
 
 interface MessageOptionProps {
   message: FoundMessage
-  query: string
   onRun(): void
 }
 
 /** A message that was found: its author, chat and day, and the part of its text around the words. */
-function MessageOption({ message, query, onRun }: MessageOptionProps) {
+function MessageOption({ message, onRun }: MessageOptionProps) {
   const { workspace } = useShell()
-  const { message_id, chat_id, author, text, created_at } = message
+  const { message_id, chat_id, author, text, marks, created_at } = message
   const chat = useChats(workspace.id).data?.find(row => row.chat.id === chat_id)?.chat
   return (
     <Command.Item
@@ -233,13 +249,13 @@ function MessageOption({ message, query, onRun }: MessageOptionProps) {
       className={cx(menuStyles.opt, styles.option, styles.message)}
       onSelect={onRun}
     >
-      <MessageSquareText className="i" aria-hidden />
+      {message.is_file ? <Paperclip className="i" aria-hidden /> : <MessageSquareText className="i" aria-hidden />}
       <span className={styles.excerpt}>
         <span className="cut faint xs">
           <b>{author}</b> · {chat?.title || message.chat_title}
         </span>
         <span className="cut" lang={detectLanguage(text)}>
-          <MarkedText text={text} query={query} />
+          <FoundText text={text} marks={marks ?? []} />
         </span>
       </span>
       <span className="end">{formatShortDate(created_at)}</span>
@@ -271,6 +287,8 @@ function splitAtMatch(label: string, query: string): string[] {
 const icons: Readonly<Record<PaletteActionId, LucideIcon>> = {
   'suggestions.open': GitPullRequestArrow,
   'directory.open': Library,
+  'search.open': Search,
+  'search.inChat': Search,
   'versions.open': History,
   'pins.open': Pin,
   'plan.open': ListTree,
@@ -283,7 +301,13 @@ const icons: Readonly<Record<PaletteActionId, LucideIcon>> = {
   'keys.open': Keyboard,
 }
 
-const navigationIds: readonly PaletteActionId[] = ['suggestions.open', 'directory.open', 'versions.open']
+const navigationIds: readonly PaletteActionId[] = [
+  'suggestions.open',
+  'directory.open',
+  'search.open',
+  'search.inChat',
+  'versions.open',
+]
 
 /** Returns an option for each action that is available. */
 function useActionOptions(): { id: PaletteActionId; option: Option }[] {

@@ -137,7 +137,7 @@ function MembersSection() {
 
 function ModelSection() {
   const { t } = useTexts()
-  const { me, workspace } = useShell()
+  const { workspace } = useShell()
   const query = useModel(workspace.id)
   const model = query.data
   if (!model) return <Loading query={query} />
@@ -148,7 +148,7 @@ function ModelSection() {
           {t('model')}: <b>{model.provider === 'demo' ? t('demoModel') : model.default_model}</b>{' '}
           <span className="faint">{t('editorsChoose')}</span>
         </p>
-        <ModelPolicy workspace={workspace} personName={me.actor.name} />
+        <ModelPolicy workspace={workspace} />
       </>
     )
   }
@@ -170,7 +170,7 @@ function ModelSection() {
           )}
         </RowForm>
       </Card>
-      <ModelPolicy workspace={workspace} personName={me.actor.name} />
+      <ModelPolicy workspace={workspace} />
     </>
   )
 }

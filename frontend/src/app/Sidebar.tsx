@@ -1,7 +1,7 @@
 import { Link, useParams, useRouter } from '@tanstack/react-router'
 import { ChevronsUpDown, Plus, Search, Settings, SquarePen } from 'lucide-react'
 import { type CSSProperties, Suspense, useState } from 'react'
-import { type ListedChatRow, useAgents, useChats, useLockedDrafts } from '@/api'
+import { type ListedChatRow, useAgents, useChats, useLockedDrafts, useWaitingChats } from '@/api'
 import { AgentListItem, buildTree, useAgentDrag } from '@/features/agents'
 import { ChatListItem, chatListItemClass } from '@/features/chats'
 import { NotificationsButton } from '@/features/notifications'
@@ -136,6 +136,7 @@ const isHidden = ({ hidden_seq, last_message }: ListedChatRow) =>
 function ChatLinks({ chats }: { chats: readonly ListedChatRow[] }) {
   const isPhone = useIsPhone()
   const { me, workspace } = useShell()
+  const waiting = useWaitingChats()
   const open = useParams({ strict: false }).chat
   return chats.map(row => (
     <Link
@@ -148,7 +149,7 @@ function ChatLinks({ chats }: { chats: readonly ListedChatRow[] }) {
       className={chatListItemClass(row, row.chat.id === open)}
       activeProps={{ 'aria-current': 'page' }}
     >
-      <ChatListItem row={row} me={me.actor.id} isCurrent={row.chat.id === open} />
+      <ChatListItem row={row} me={me.actor.id} isCurrent={row.chat.id === open} waits={waiting.includes(row.chat.id)} />
     </Link>
   ))
 }

@@ -7,6 +7,7 @@ import { AgentAccessTab } from './AgentAccessTab'
 import { AgentMemoryTab } from './AgentMemoryTab'
 import { AgentOverviewTab } from './AgentOverviewTab'
 import { AgentScheduleTab } from './AgentScheduleTab'
+import { AgentThumbsTab } from './AgentThumbsTab'
 
 const AgentRunsTab = lazy(() => import('./AgentRunsTab').then(module => ({ default: module.AgentRunsTab })))
 const AgentViewpointTab = lazy(() => import('./AgentRunsTab').then(module => ({ default: module.AgentViewpointTab })))
@@ -31,6 +32,12 @@ export const agentTabs: readonly AgentTab[] = [
   },
   { id: 'schedule', label: 'agentTab.schedule', content: AgentScheduleTab },
   { id: 'runs', label: 'agentTab.runs', content: AgentRunsTab },
+  {
+    id: 'feedback',
+    label: 'agentTab.thumbs',
+    content: AgentThumbsTab,
+    isVisible: agent => agent.verbs.includes('review_agent'),
+  },
   {
     id: 'eyes',
     label: 'agentTab.eyes',

@@ -9,6 +9,7 @@ import {
 import { agentsQuery, isResetKeyValid, keys, type Me, meQuery } from '@/api'
 import { parseVersionsSearch } from '@/features/agents'
 import { parseDirectorySearch } from '@/features/directory'
+import { parseMessageSearch } from '@/features/search'
 import { parseSuggestionSearch } from '@/features/suggestions'
 import { type SignInFailure, signInFailures } from '@/features/tools'
 import { loadLazyTexts } from '@/lib/language'
@@ -200,8 +201,11 @@ const home = createRoute({ getParentRoute: () => workspace, path: '/', component
 const chat = createRoute({
   getParentRoute: () => workspace,
   path: '/c/$chat',
-  validateSearch: (search: Record<string, unknown>): { workshop?: string } =>
-    typeof search['workshop'] === 'string' ? { workshop: search['workshop'] } : {},
+  validateSearch: (search: Record<string, unknown>): { workshop?: string; find?: string } => ({
+    ...(typeof search['workshop'] === 'string' ? { workshop: search['workshop'] } : {}),
+    // The words by which a message was found. Digits alone are a number here.
+    ...(['string', 'number'].includes(typeof search['find']) ? { find: String(search['find']) } : {}),
+  }),
   component: ChatScreen,
 })
 
@@ -249,6 +253,13 @@ const versions = createRoute({
   path: '/agents/$agent/history',
   validateSearch: parseVersionsSearch,
   component: lazyScreen(() => import('./VersionsScreen'), 'VersionsScreen'),
+})
+
+const search = createRoute({
+  getParentRoute: () => workspace,
+  path: '/search',
+  validateSearch: parseMessageSearch,
+  component: lazyScreen(() => import('./SearchScreen'), 'SearchScreen'),
 })
 
 const files = createRoute({
@@ -314,6 +325,7 @@ const tree = root.addChildren([
     versions,
     run,
     suggestions,
+    search,
     files,
     directory,
     publicAgent,

@@ -99,6 +99,8 @@ export function useShellActions(shell: ShellActions): void {
     'chats.open': () => void navigate({ to: '/w/$workspace', params, search: {} }),
     'suggestions.open': () => void navigate({ to: '/w/$workspace/suggestions', params, search: {} }),
     'directory.open': () => void navigate({ to: '/w/$workspace/directory', params, search: {} }),
+    'search.open': () => void navigate({ to: '/w/$workspace/search', params, search: {} }),
+    'search.inChat': open ? () => void navigate({ to: '/w/$workspace/search', params, search: { chat: open } }) : null,
     'versions.open': openVersions,
     'theme.light': chooseOtherTheme('light'),
     'theme.dark': chooseOtherTheme('dark'),

@@ -1,5 +1,6 @@
 import { useParams } from '@tanstack/react-router'
-import { useChats } from '@/api'
+import { useChats, useWaitingChats } from '@/api'
+import { useTexts } from '@/lib/language'
 import { usePageTitle } from '@/lib/title'
 import { useShell } from './ShellContext'
 
@@ -11,7 +12,8 @@ export function useUnread(): number {
   return chats.reduce((sum, row) => sum + (row.chat.id === open ? 0 : row.unread), 0)
 }
 
-/** Sets the title of the page, with the number of unread messages before it. */
+/** Sets the title of the page, with the number of unread messages before it, and whether something waits for the reader. */
 export function useTitle(title: string | undefined): void {
-  usePageTitle(title, useUnread())
+  const { t } = useTexts()
+  usePageTitle(title, useUnread(), useWaitingChats().length > 0 ? t('waitsForYou') : '')
 }

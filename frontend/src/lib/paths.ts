@@ -8,6 +8,9 @@ export const workshopPath = (workspace: string, chatId: string, agentId: string)
   `${chatPath(workspace, chatId)}?workshop=${agentId}`
 /** A message in its chat. */
 export const messagePath = (workspace: string, chatId: string, id: string) => `${chatPath(workspace, chatId)}#${id}`
+/** A message in its chat, where the words by which it was found are marked. */
+export const foundMessagePath = (workspace: string, chatId: string, id: string, words: string) =>
+  `${chatPath(workspace, chatId)}?find=${encodeURIComponent(words)}#${id}`
 /** A run in the inspector. */
 export const runPath = (workspace: string, id: string) => `/w/${workspace}/runs/${id}`
 /** A suggestion in the list of suggestions. */

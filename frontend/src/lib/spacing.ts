@@ -1,5 +1,5 @@
 const han = '\\p{Script=Han}'
-const latin = '[A-Za-z0-9@]'
+const latin = '[\\p{Script=Latin}0-9@]'
 const hanThenLatin = new RegExp(`(${han})(?=${latin})`, 'gu')
 const latinThenHan = new RegExp(`(${latin})(?=${han})`, 'gu')
 

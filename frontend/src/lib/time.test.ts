@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest'
-import { formatCurrency, formatFullTime, formatTime } from './time'
+import { formatCurrency, formatFullTime, formatShortTime, formatTime } from './time'
 
 afterEach(() => {
   vi.unstubAllGlobals()
@@ -33,4 +33,14 @@ it.each([
   [5_000_000, '$5.00'],
 ])('shows at least two digits of %i millionths of a dollar', (micro, text) => {
   expect(formatCurrency(micro)).toBe(text)
+})
+
+it.each([
+  ['2026-11-20T00:05:00', '00:05'],
+  ['2026-11-19T23:55:00', 'Thu'],
+  ['2026-11-14T12:00:00', 'Sat'],
+  ['2026-11-13T12:00:00', 'Nov 13'],
+  ['2025-11-20T12:00:00', 'Nov 20, 2025'],
+])('formats %s for a list as %s on 20 November', (iso, text) => {
+  expect(formatShortTime(iso, new Date('2026-11-20T10:00:00'))).toBe(text)
 })

@@ -81,6 +81,13 @@ export function formatDay(iso: string, now = new Date()): string {
   return addSpacing(getDateFormat({ weekday: 'long', day: 'numeric', month: 'long', ...year }).format(day))
 }
 
+/** Formats a time for a list in a few characters: of today "09:20", of the six days before "Mon", of earlier ones "23 Nov". */
+export function formatShortTime(iso: string, now = new Date()): string {
+  const daysAgo = countDays(new Date(iso), now)
+  if (daysAgo <= 0) return formatTime(iso)
+  return daysAgo < 7 ? getDateFormat({ weekday: 'short' }).format(new Date(iso)) : formatShortDate(iso, now)
+}
+
 /** Formats how long ago a time was: "just now", "5 min. ago", "yesterday"; after 30 days, its date. */
 export function formatRelative(iso: string, now = Date.now()): string {
   const seconds = Math.max(0, now - Date.parse(iso)) / 1_000

@@ -22,6 +22,7 @@ export const message = (id: string, version: number, seq: number, text: string):
   edited_at: null,
   pinned_at: null,
   pinned_by: null,
+  thumbs: null,
 })
 
 export const run = (id: string, version: number, state: RunRow['state']): RunRow => ({

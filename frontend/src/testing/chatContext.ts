@@ -15,6 +15,8 @@ export const buildChatContext = (changes: Partial<ChatContextValue> = {}): ChatC
   reply: noop,
   askDraft: noop,
   togglePin: null,
+  copy: noop,
+  toggleThumb: null,
   compare: null,
   saveDraft: noop,
   goTo: noop,

@@ -32,6 +32,7 @@ export const messageRow = (seq: number, more: MessageChange = {}): MessageRow =>
     edited_at: null,
     pinned_at: null,
     pinned_by: null,
+    thumbs: null,
     ...more,
   }
   return row as MessageRow
@@ -69,6 +70,7 @@ export const systemRow = (
   edited_at: null,
   pinned_at: null,
   pinned_by: null,
+  thumbs: null,
   ...more,
 })
 

@@ -8,7 +8,7 @@ import { useSelector } from '@/lib/observable'
 import { Boundary } from './Boundary'
 import { IconButton } from './Button'
 import styles from './Dialog.module.css'
-import { toastRegion } from './toast'
+import { closeByLeftEscape, toastRegion } from './toast'
 
 interface DialogProps {
   open: boolean
@@ -56,6 +56,7 @@ export function Dialog({ open, onOpenChange, title, description, children, class
         <Radix.Content
           className={cx(styles.dialog, className)}
           onCloseAutoFocus={onCloseAutoFocus}
+          onKeyDown={closeByLeftEscape(() => onOpenChange(false))}
           {...(description ? {} : { 'aria-describedby': undefined })}
         >
           <header>
@@ -84,7 +85,12 @@ export function BareDialog({ open, onOpenChange, title, children, className }: O
     <Radix.Root open={open} onOpenChange={onOpenChange}>
       <Radix.Portal>
         <div className={styles.scrim} />
-        <Radix.Content className={className} onCloseAutoFocus={onCloseAutoFocus} aria-describedby={undefined}>
+        <Radix.Content
+          className={className}
+          onCloseAutoFocus={onCloseAutoFocus}
+          onKeyDown={closeByLeftEscape(() => onOpenChange(false))}
+          aria-describedby={undefined}
+        >
           <Radix.Title className="sr">{title}</Radix.Title>
           <Boundary>{children}</Boundary>
           <ToastFocus />

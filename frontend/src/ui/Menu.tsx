@@ -9,10 +9,12 @@ interface MenuProps {
   align?: 'start' | 'end'
   label?: string
   isInitiallyOpen?: boolean
+  /** Moves the focus when the menu is closed; without it, the trigger is focused. */
+  onClosed?(): void
 }
 
 /** A dropdown menu. It is not modal, because the scroll lock of Radix injects a style sheet, which the CSP blocks. */
-export function Menu({ trigger, children, align = 'start', label, isInitiallyOpen = false }: MenuProps) {
+export function Menu({ trigger, children, align = 'start', label, isInitiallyOpen = false, onClosed }: MenuProps) {
   return (
     <Radix.Root modal={false} defaultOpen={isInitiallyOpen}>
       <Radix.Trigger asChild>{trigger}</Radix.Trigger>
@@ -23,6 +25,11 @@ export function Menu({ trigger, children, align = 'start', label, isInitiallyOpe
           sideOffset={4}
           collisionPadding={8}
           aria-label={label}
+          onCloseAutoFocus={event => {
+            if (!onClosed) return
+            event.preventDefault()
+            onClosed()
+          }}
         >
           {children}
         </Radix.Content>

@@ -6,9 +6,11 @@ import { useTexts } from '@/lib/language'
 import { useSelector } from '@/lib/observable'
 import { IconButton } from './Button'
 import styles from './Toasts.module.css'
-import { removeToast, toasts } from './toast'
+import { leaveEscape, removeToast, toasts } from './toast'
 
-const DURATION_MS = 10_000
+/** A text that needs no answer is read quickly; one that can be undone stays longer. */
+const DURATION_MS = 4_000
+const DURATION_WITH_ACTION_MS = 10_000
 
 /** The shown toasts. F8 moves the focus to them and back. They stay as long as the pointer or the focus is on one of them. */
 export function ToastList() {
@@ -36,12 +38,16 @@ export function ToastList() {
     cameFrom.current = null
   }, [list.length])
   return (
-    <Radix.Provider duration={DURATION_MS} label={t('notice')} swipeDirection="down">
+    <Radix.Provider label={t('notice')} swipeDirection="down">
       {list.map(toast => (
         <Radix.Root
           key={toast.id}
           className={styles.toast}
           type="background"
+          duration={toast.action ? DURATION_WITH_ACTION_MS : DURATION_MS}
+          onEscapeKeyDown={event => {
+            if (!viewport.current?.contains(document.activeElement)) leaveEscape(event)
+          }}
           onOpenChange={isOpen => isOpen || removeToast(toast.id)}
         >
           <Radix.Title className="grow">{toast.text}</Radix.Title>

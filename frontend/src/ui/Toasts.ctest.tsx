@@ -77,3 +77,37 @@ it('can be used by keyboard and by a screen reader while a dialog is open', asyn
   await expect.element(button).not.toBeInTheDocument()
   expect(onOpenChange).not.toHaveBeenCalled()
 })
+
+it('leaves Escape to the dialog below, unless the focus is on a toast', async () => {
+  const onOpenChange = vi.fn()
+  const screen = await render(
+    <>
+      <Screen />
+      <Dialog open onOpenChange={onOpenChange} title="People">
+        <input aria-label="Name" />
+      </Dialog>
+    </>,
+  )
+  await screen.getByRole('textbox', { name: 'Name' }).click()
+  showToast('Scribe looks again.', { label: 'Undo', run: vi.fn() })
+  const button = screen.getByRole('button', { name: 'Undo' })
+  await expect.element(button).toBeVisible()
+  await userEvent.keyboard('{Escape}')
+  expect(onOpenChange.mock.calls).toEqual([[false]])
+  await expect.element(button).toBeVisible()
+  await userEvent.keyboard('{F8}{Escape}')
+  await expect.element(button).not.toBeInTheDocument()
+  expect(onOpenChange).toHaveBeenCalledOnce()
+})
+
+it('shows a text without an action for a shorter time', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
+  const screen = await render(<Screen />)
+  showToast('Saved.')
+  showToast('Forgotten.', { label: 'Undo', run: vi.fn() })
+  await expect.element(screen.getByText('Saved.')).toBeVisible()
+  await vi.advanceTimersByTimeAsync(5_000)
+  await expect.element(screen.getByText('Saved.')).not.toBeInTheDocument()
+  await expect.element(screen.getByText('Forgotten.')).toBeVisible()
+  vi.useRealTimers()
+})

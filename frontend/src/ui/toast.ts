@@ -20,6 +20,22 @@ export const toasts = observable<readonly Toast[] | null>(null)
 /** The element that contains the toasts. An open dialog lets the focus move to it. */
 export const toastRegion = observable<HTMLElement | null>(null)
 
+/**
+ * Presses of Escape that the newest toast leaves to the dialog, menu or list below it. Radix gives the key only to the layer that was
+ * opened last, and a toast is such a layer, too.
+ */
+const leftEscapes = new WeakSet<Event>()
+
+export function leaveEscape(event: KeyboardEvent): void {
+  leftEscapes.add(event)
+  event.preventDefault()
+}
+
+/** Returns a key handler for the content of a layer, which closes it by Escape when a toast has left it the key. */
+export const closeByLeftEscape = (onClose: () => void) => (event: { nativeEvent: KeyboardEvent }) => {
+  if (leftEscapes.delete(event.nativeEvent)) onClose()
+}
+
 let lastId = 0
 
 /** Shows a text for a while, with an action such as undo. A text that is shown without an action is not shown twice. */

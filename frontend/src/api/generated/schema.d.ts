@@ -430,6 +430,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/agents/{agent_id}/thumbs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the thumbs on the answers of an agent in chats that the reader may read, the newest first */
+        get: operations["list_agent_thumbs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents/{agent_id}/thumbs/counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Count the thumbs on the answers of an agent, also in chats that the reader may not read */
+        get: operations["count_agent_thumbs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/agents/{agent_id}/tokens": {
         parameters: {
             query?: never;
@@ -1368,6 +1402,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/chats/{chat_id}/messages/{message_id}/thumb": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Say that an answer of an agent is good or bad
+         * @description It replaces the reader's earlier thumb.
+         */
+        put: operations["give_thumb"];
+        post?: never;
+        /** Take back the reader's thumb on an answer */
+        delete: operations["take_back_thumb"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/chats/{chat_id}/participants": {
         parameters: {
             query?: never;
@@ -1506,6 +1561,23 @@ export interface paths {
         get?: never;
         /** Correct a sentence in the summary of a chat */
         put: operations["correct_sentence"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/chats/{chat_id}/thumbs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the reader's thumbs on answers in a chat, the newest first */
+        get: operations["list_own_thumbs"];
+        put?: never;
         post?: never;
         delete?: never;
         options?: never;
@@ -2255,7 +2327,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Count the reader's unread notifications */
+        /** Count the reader's unread notifications, and list the chats in which something waits for them */
         get: operations["count_notifications"];
         put?: never;
         post?: never;
@@ -3538,6 +3610,32 @@ export interface components {
             prompt: string;
             tools: string[];
         };
+        /**
+         * @description A thumb on an answer of an agent, for the editors of the agent who may read the chat. `agent_version` or `draft_apply` (the n
+         *     of `r<n>`) is what answered; both are null for an outside program. `excerpt` is the beginning of the answer.
+         */
+        AgentThumbRow: {
+            /** @default null */
+            agent_version: number | null;
+            /** Format: uuid */
+            chat_id: string;
+            chat_title: string;
+            /** Format: date-time */
+            created_at: string;
+            /** @default null */
+            draft_apply: number | null;
+            excerpt: string;
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            message_id: string;
+            person: components["schemas"]["ActorRow"];
+            /** @default null */
+            reason: components["schemas"]["ThumbReason"] | null;
+            /** @default  */
+            text: string;
+            value: components["schemas"]["ThumbValue"];
+        };
         AgentTokenBodyRequest: {
             /**
              * @description The days after which it expires; null: never.
@@ -3551,6 +3649,16 @@ export interface components {
              * @default full
              */
             scope?: components["schemas"]["TokenScopeRequest"];
+        };
+        /**
+         * @description The people who find an answer of an agent good (`up`) or bad (`down`). Only its author and the editors of the agent read what
+         *     somebody has written with a thumb.
+         */
+        AnswerThumbs: {
+            /** @default [] */
+            down: string[];
+            /** @default [] */
+            up: string[];
         };
         AnyRow: components["schemas"]["ChatRow"] | components["schemas"]["ParticipantRow"] | components["schemas"]["DraftRow"] | components["schemas"]["RunRow"] | components["schemas"]["BoardRow"] | components["schemas"]["BoardTaskRow"] | components["schemas"]["MessageRow"];
         /** @description An API token of the reader, or of an agent. Its text is returned once, when it is created; `prefix` is its beginning. */
@@ -3628,6 +3736,8 @@ export interface components {
             /** @default null */
             run_id: string | null;
             seq: number;
+            /** @default null */
+            thumbs: components["schemas"]["AnswerThumbs"] | null;
             /** @constant */
             type: "APPROVAL_ASKED";
             version: number;
@@ -3681,6 +3791,8 @@ export interface components {
             /** @default null */
             run_id: string | null;
             seq: number;
+            /** @default null */
+            thumbs: components["schemas"]["AnswerThumbs"] | null;
             /** @constant */
             type: "APPROVAL_DECIDED";
             version: number;
@@ -4182,6 +4294,8 @@ export interface components {
             /** @default null */
             run_id: string | null;
             seq: number;
+            /** @default null */
+            thumbs: components["schemas"]["AnswerThumbs"] | null;
             /** @constant */
             type: "COMPARISON";
             version: number;
@@ -4823,6 +4937,8 @@ export interface components {
             /** @default null */
             run_id: string | null;
             seq: number;
+            /** @default null */
+            thumbs: components["schemas"]["AnswerThumbs"] | null;
             /** @constant */
             type: "FILE_MESSAGE";
             version: number;
@@ -4947,19 +5063,28 @@ export interface components {
             /** @enum {string} */
             where: "path" | "query" | "header" | "body";
         };
-        /** @description A message that a search found. `text` is an excerpt. */
+        /**
+         * @description A message that a search found. `text` is an excerpt, or the name of a file (`is_file`). `marks`: the words of the query in
+         *     `text`. Results of tools that older releases have stored have no `author_id` and no `marks`.
+         */
         FoundMessage: {
             author: string;
+            /** @default null */
+            author_id?: string | null;
             /** Format: uuid */
             chat_id: string;
             chat_title: string;
             /** Format: date-time */
             created_at: string;
+            /** @default null */
+            is_file?: true | null;
+            /** @default null */
+            marks?: components["schemas"]["TextRange"][] | null;
             /** Format: uuid */
             message_id: string;
             text: string;
         };
-        /** @description The messages that a search of chats found, the newest first. */
+        /** @description The messages that a search of chats found, in its order. */
         FoundMessagesData: {
             /**
              * @default found_messages
@@ -6259,6 +6384,11 @@ export interface components {
             next: string | null;
             results: components["schemas"]["AgentTemplateRow"][];
         };
+        PageOfAgentThumbRow: {
+            /** @default null */
+            next: string | null;
+            results: components["schemas"]["AgentThumbRow"][];
+        };
         PageOfApiTokenRow: {
             /** @default null */
             next: string | null;
@@ -6443,6 +6573,11 @@ export interface components {
             /** @default null */
             next: string | null;
             results: components["schemas"]["TeamTemplateRow"][];
+        };
+        PageOfThumbRow: {
+            /** @default null */
+            next: string | null;
+            results: components["schemas"]["ThumbRow"][];
         };
         PageOfToolRow: {
             /** @default null */
@@ -7867,6 +8002,8 @@ export interface components {
             /** @default null */
             run_id: string | null;
             seq: number;
+            /** @default null */
+            thumbs: components["schemas"]["AnswerThumbs"] | null;
             /** @enum {string} */
             type: "MEMBER_JOINED" | "MEMBER_LEFT" | "LOCK_ACQUIRED" | "LOCK_RELEASED" | "DRAFT_STARTED" | "DRAFT_APPLIED" | "DRAFT_DISCARDED" | "DRAFT_MERGED" | "SPEC_SAVED" | "SUGGESTION_CREATED" | "SUGGESTION_ACCEPTED" | "SUGGESTION_REJECTED" | "SUGGESTION_WITHDRAWN" | "RUN_FAILED" | "RUN_STOPPED" | "AGENT_PUBLISHED" | "AGENT_TAKEN_DOWN" | "CONTEXT_STRATEGY_CHANGED" | "AGENT_WOKEN" | "WAKE_LIMIT_REACHED" | "MESSAGE_PINNED" | "TASKS_STARTED" | "TASKS_ENDED" | "TASKS_STOPPED" | "TASKS_PAUSED" | "TASKS_RESUMED";
             version: number;
@@ -8157,6 +8294,8 @@ export interface components {
             /** @default null */
             run_id: string | null;
             seq: number;
+            /** @default null */
+            thumbs: components["schemas"]["AnswerThumbs"] | null;
             /** @constant */
             type: "TEXT_MESSAGE";
             version: number;
@@ -8198,6 +8337,11 @@ export interface components {
              */
             wake: "auto" | "nobody";
         };
+        /** @description A part of a text: from the character `start` to the one before `end`. Characters are counted, not UTF-16 units. */
+        TextRange: {
+            end: number;
+            start: number;
+        };
         /**
          * @description Whose texts a run has read, besides those of the person it worked for: nobody's, those of other participants, or texts from
          *     outside the workspace.
@@ -8237,10 +8381,64 @@ export interface components {
             /** @default null */
             run_id: string | null;
             seq: number;
+            /** @default null */
+            thumbs: components["schemas"]["AnswerThumbs"] | null;
             /** @constant */
             type: "THINKING";
             version: number;
         };
+        ThumbBodyRequest: {
+            /**
+             * @description What was wrong with a bad answer; null: it is not said.
+             * @default null
+             */
+            reason?: components["schemas"]["ThumbReasonRequest"] | null;
+            /**
+             * @description What was good or wrong. The editors of the agent read it who may read the chat.
+             * @default
+             */
+            text?: string;
+            /** @description `up`: the answer is good; `down`: it is bad. */
+            value: components["schemas"]["ThumbValueRequest"];
+        };
+        /** @description The thumbs on the answers of an agent in all chats. `unreadable`: those in chats that the reader may not read. */
+        ThumbCountsRow: {
+            down: number;
+            unreadable: number;
+            up: number;
+        };
+        /**
+         * @description What was wrong with an answer.
+         * @enum {string}
+         */
+        ThumbReason: "wrong_fact" | "not_as_asked" | "too_long";
+        /**
+         * @description What was wrong with an answer.
+         * @enum {string}
+         */
+        ThumbReasonRequest: "wrong_fact" | "not_as_asked" | "too_long";
+        /** @description The thumb of the reader on an answer. `reason` and `text` say what was wrong; `text` may also say what was good. */
+        ThumbRow: {
+            /** Format: date-time */
+            created_at: string;
+            /** Format: uuid */
+            message_id: string;
+            /** @default null */
+            reason: components["schemas"]["ThumbReason"] | null;
+            /** @default  */
+            text: string;
+            value: components["schemas"]["ThumbValue"];
+        };
+        /**
+         * @description Whether a person finds an answer good or bad.
+         * @enum {string}
+         */
+        ThumbValue: "up" | "down";
+        /**
+         * @description Whether a person finds an answer good or bad.
+         * @enum {string}
+         */
+        ThumbValueRequest: "up" | "down";
         /**
          * @description A part of a run: why it woke, a request to a model (`model`), a call of a tool, the run of a sub-agent, the time in which it
          *     waited for a person, a message or a wake that it read meanwhile, or its end.
@@ -8353,6 +8551,8 @@ export interface components {
             /** @default null */
             run_id: string | null;
             seq: number;
+            /** @default null */
+            thumbs: components["schemas"]["AnswerThumbs"] | null;
             /** @constant */
             type: "TOOL_CALL";
             version: number;
@@ -8492,6 +8692,8 @@ export interface components {
             /** @default null */
             run_id: string | null;
             seq: number;
+            /** @default null */
+            thumbs: components["schemas"]["AnswerThumbs"] | null;
             /** @constant */
             type: "TOOL_RESPONSE";
             version: number;
@@ -8624,9 +8826,10 @@ export interface components {
             /** @enum {string} */
             reason: "workspace" | "editing" | "pages" | "memory" | "other_chats" | "sub_agent" | "no_sub_agent" | "member" | "missing";
         };
-        /** @description The number of unread notifications, counted up to 100. */
+        /** @description The number of unread notifications, counted up to 100, and the chats in which something waits for the reader. */
         UnreadRow: {
             unread: number;
+            waiting_chat_ids: string[];
         };
         Unsubscribe: {
             topic: string;
@@ -9606,6 +9809,14 @@ export interface operations {
             };
         };
         responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MergeRow"];
+                };
+            };
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -9966,6 +10177,67 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SpecRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    list_agent_thumbs: {
+        parameters: {
+            query?: {
+                /** @description `next` of the page before, unchanged. Left out: the first page. */
+                cursor?: string;
+                /** @description The most rows of the page. */
+                limit?: number;
+                /** @description Only good (`up`) or only bad (`down`) answers. */
+                value?: "up" | "down";
+            };
+            header?: never;
+            path: {
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageOfAgentThumbRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    count_agent_thumbs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ThumbCountsRow"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -11583,6 +11855,14 @@ export interface operations {
             };
         };
         responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SuggestionRow"];
+                };
+            };
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -12173,6 +12453,72 @@ export interface operations {
             503: components["responses"]["Error503"];
         };
     };
+    give_thumb: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                chat_id: string;
+                message_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ThumbBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    take_back_thumb: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                chat_id: string;
+                message_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
     list_participants: {
         parameters: {
             query?: {
@@ -12521,6 +12867,38 @@ export interface operations {
             409: components["responses"]["Error409"];
             413: components["responses"]["Error413"];
             415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    list_own_thumbs: {
+        parameters: {
+            query?: {
+                /** @description `next` of the page before, unchanged. Left out: the first page. */
+                cursor?: string;
+                /** @description The most rows of the page. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                chat_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageOfThumbRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
             429: components["responses"]["Error429"];
             503: components["responses"]["Error503"];
         };
@@ -14472,6 +14850,14 @@ export interface operations {
             };
         };
         responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MergeRow"];
+                };
+            };
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -15986,11 +16372,25 @@ export interface operations {
     search_messages: {
         parameters: {
             query: {
+                /** @description Only what this person or agent has written. */
+                author_id?: string;
+                /** @description Only in this chat. */
                 chat_id?: string;
                 /** @description `next` of the page before, unchanged. Left out: the first page. */
                 cursor?: string;
+                /** @description The last day, in the time zone of the workspace. */
+                ends_on?: string;
+                /** @description Only files, which are found by their names. */
+                has_file?: boolean;
+                /** @description Only what people or what agents have written. */
+                kind?: "human" | "agent";
                 limit?: number;
+                /** @description The newest first; or the best match first, of the newest 500. */
+                order?: "newest" | "best";
+                /** @description The words to look for; each may be the beginning of one. */
                 q: string;
+                /** @description The first day, in the time zone of the workspace. */
+                starts_on?: string;
             };
             header?: never;
             path: {

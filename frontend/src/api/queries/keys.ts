@@ -22,6 +22,7 @@ export const keys = {
   /** Starts with the key of the chats, so that invalidating those also invalidates these. */
   chatsBetweenAgents: (id: string) => ['workspace', id, 'chats', 'between-agents'] as const,
   foundMessages: (id: string, query: string) => ['workspace', id, 'found-messages', query] as const,
+  messagesAround: (chatId: string, messageId: string) => ['chat', chatId, 'around', messageId] as const,
   lockedDrafts: (id: string) => ['workspace', id, 'locked-drafts'] as const,
   usage: (id: string) => ['workspace', id, 'usage'] as const,
   budgets: (id: string) => ['workspace', id, 'budgets'] as const,
@@ -63,6 +64,8 @@ export const keys = {
   draftTrial: (draftId: string) => ['draft', draftId, 'trial'] as const,
   lockWaiter: (draftId: string, holderId: string) => ['draft', draftId, 'waiter', holderId] as const,
   pins: (chatId: string) => ['chat', chatId, 'pins'] as const,
+  ownThumbs: (chatId: string) => ['chat', chatId, 'thumbs'] as const,
+  agentThumbs: (id: string) => ['agent', id, 'thumbs'] as const,
   links: (chatId: string) => ['chat', chatId, 'links'] as const,
   offers: ['model-offers'] as const,
   providers: ['model-providers'] as const,

@@ -8,12 +8,17 @@ import { buildPageQuery } from './pages'
 const listKey = [...keys.notifications, 'list'] as const
 const countKey = [...keys.notifications, 'count'] as const
 
-/** Returns the number of unread notifications, counted up to 100; undefined until it is loaded. */
-export const useUnreadNotifications = (): number | undefined =>
+const useCount = () =>
   useQuery({
     queryKey: countKey,
     queryFn: ({ signal }) => unwrap(rest.GET('/api/v1/notifications/count', { signal })),
-  }).data?.unread
+  }).data
+
+/** Returns the number of unread notifications, counted up to 100; undefined until it is loaded. */
+export const useUnreadNotifications = (): number | undefined => useCount()?.unread
+
+/** Returns the ids of the chats in which something waits for the reader, in all their workspaces. */
+export const useWaitingChats = (): readonly string[] => useCount()?.waiting_chat_ids ?? []
 
 const PAGE_SIZE = 30
 

@@ -33,6 +33,9 @@ export const AgentForm = lazy(() => import('./components/AgentForm').then(module
 export const AgentOverview = lazy(() =>
   import('./components/AgentOverview').then(module => ({ default: module.AgentOverview })),
 )
+export const AgentThumbs = lazy(() =>
+  import('./components/AgentThumbs').then(module => ({ default: module.AgentThumbs })),
+)
 export const TeamTree = lazy(() => import('./components/TeamTree').then(module => ({ default: module.TeamTree })))
 export const NewAgentDialog = lazy(() =>
   import('./components/NewAgentDialog').then(module => ({ default: module.NewAgentDialog })),

@@ -1,27 +1,48 @@
 /** The actions of an open chat. */
-import { stopBoard, stopRun } from '@/api'
+import { stopBoard, stopRun, type ThumbValue } from '@/api'
 import { useActions } from '@/lib/actions'
 import { chatState, isActive, isEnded, upsertRows } from '@/realtime'
 import type { ChatContextValue } from './components/ChatContext'
+import { type CopyFormat, findMarkdown } from './copying'
 import { findRowToPin } from './pins'
 import { canStop, getBoardRights } from './stopRights'
+import { isSystemMessage } from './system'
+import { findAnswer } from './thumbs'
 
 interface ChatActions {
   context: ChatContextValue
   focusComposer(): void
 }
 
+const findFocusedId = () => document.activeElement?.closest<HTMLElement>('[data-message]')?.dataset['message']
+
 function replyToFocused({ chatId, reply }: ChatContextValue): boolean {
-  const id = document.activeElement?.closest<HTMLElement>('[data-message]')?.dataset['message']
+  const id = findFocusedId()
   const row = id ? chatState(chatId).rows.message.get(id) : undefined
-  if (row) reply(row)
-  return row !== undefined
+  // A system message has no text that a reply could quote.
+  if (!row || isSystemMessage(row)) return false
+  reply(row)
+  return true
 }
 
 function togglePinOfFocused({ chatId, togglePin }: ChatContextValue): boolean {
-  const id = document.activeElement?.closest<HTMLElement>('[data-message]')?.dataset['message']
+  const id = findFocusedId()
   const row = id ? findRowToPin(chatState(chatId), id) : undefined
   if (row) togglePin?.(row)
+  return row !== undefined
+}
+
+function copyFocused({ chatId, copy }: ChatContextValue, format: CopyFormat): boolean {
+  const id = findFocusedId()
+  if (!id || !findMarkdown(chatState(chatId), id)) return false
+  copy(id, format)
+  return true
+}
+
+function toggleThumbOfFocused({ chatId, toggleThumb, findActor }: ChatContextValue, value: ThumbValue): boolean {
+  const id = findFocusedId()
+  const row = id ? findAnswer(chatState(chatId), id, findActor) : undefined
+  if (row) toggleThumb?.(row, value)
   return row !== undefined
 }
 
@@ -56,6 +77,10 @@ export function useChatActions({ context, focusComposer }: ChatActions): void {
     'composer.focus': focusComposer,
     'message.reply': () => replyToFocused(context),
     'message.pin': context.togglePin && (() => togglePinOfFocused(context)),
+    'message.copyText': () => copyFocused(context, 'text'),
+    'message.copyMarkdown': () => copyFocused(context, 'markdown'),
+    'message.good': context.toggleThumb && (() => toggleThumbOfFocused(context, 'up')),
+    'message.bad': context.toggleThumb && (() => toggleThumbOfFocused(context, 'down')),
     'runs.stop': getStopAll(context),
   }))
 }

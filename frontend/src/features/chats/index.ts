@@ -1,9 +1,11 @@
 import { lazy } from '@/ui/lazy'
 
+export { AgentBadge } from './components/AgentBadge'
 export { BackButton, ChatHeader } from './components/ChatHeader'
 export { ChatListItem, chatListItemClass } from './components/ChatList'
 export { type ChatHandle, ChatPage } from './components/ChatPage'
 export { ConnectionBanner } from './components/ConnectionBanner'
+export { LazyProse } from './components/LazyProse'
 export { storeComposerText } from './composerDraft'
 export { useIsClosed, useLastAnswerer, useParticipants } from './hooks'
 export { send, startOutbox } from './outbox'

@@ -10,8 +10,22 @@ const ACTING = '[data-acting]'
 
 const toElement = (target: EventTarget | null) => (target instanceof Element ? target : null)
 
+const findToolbar = (message: HTMLElement) => message.querySelector<HTMLElement>('[role=toolbar]')
+
 function hideActions(): void {
-  for (const message of document.querySelectorAll<HTMLElement>(ACTING)) delete message.dataset['acting']
+  for (const message of document.querySelectorAll<HTMLElement>(ACTING)) {
+    delete message.dataset['acting']
+    findToolbar(message)?.removeAttribute('popover')
+  }
+}
+
+/** Shows the toolbar as a sheet. It is a popover, since the items of the log contain their layout, also of what is fixed. */
+function showActions(message: HTMLElement): void {
+  hideActions()
+  message.dataset['acting'] = ''
+  const toolbar = findToolbar(message)
+  toolbar?.setAttribute('popover', 'manual')
+  toolbar?.showPopover()
 }
 
 /** Marks the pressed message until another element is pressed. Focus and selection do not change. */
@@ -41,11 +55,7 @@ export function useLongPress() {
         const target = toElement(event.target)
         const message = target?.closest<HTMLElement>('article[data-message]')
         if (event.pointerType !== 'touch' || !message || target?.closest('a, button, input')) return
-        const show = () => {
-          hideActions()
-          message.dataset['acting'] = ''
-        }
-        press.current = { timer: setTimeout(show, PRESS_MS), x: event.clientX, y: event.clientY }
+        press.current = { timer: setTimeout(() => showActions(message), PRESS_MS), x: event.clientX, y: event.clientY }
       },
       onPointerMove: ({ clientX, clientY }: PointerEvent<HTMLElement>) => {
         if (press.current && Math.hypot(clientX - press.current.x, clientY - press.current.y) > SLOP_PX) end()

@@ -1,5 +1,5 @@
 /** The text, icon and details of a system message. Pure functions. */
-import type { SystemMessageRow, SystemPayload } from '@/api'
+import type { MessageRow, SystemMessageRow, SystemPayload } from '@/api'
 import type { Layer } from '@/features/layers'
 import type { TextKeyWith } from '@/lib/language'
 import { isBeginningOfChat } from './groupedMessages'
@@ -65,6 +65,8 @@ const texts: Record<SystemMessageRow['type'], { key: SystemTextKey; icon: System
   TASKS_RESUMED: { key: 'sys.tasksResumed', icon: 'tasks' },
   WAKE_LIMIT_REACHED: { key: 'sys.limitHops', icon: 'limit' },
 }
+
+export const isSystemMessage = (row: MessageRow): row is SystemMessageRow => row.type in texts
 
 type GetName = (id: string | null | undefined, fallback: string) => string
 

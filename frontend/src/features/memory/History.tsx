@@ -60,7 +60,6 @@ export function History({ agent, workspaceId, memory, onOpenChat }: MemoryPagePr
             </Button>
           ) : null}
           {memory.can_edit ? <Clearing name={actor.name} workspaceId={workspaceId} memory={memory} /> : null}
-          <span className="end faint xs">{t('memory.generation', { n: memory.generation })}</span>
         </div>
       </div>
     </section>

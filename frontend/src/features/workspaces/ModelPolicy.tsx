@@ -1,8 +1,8 @@
-import { useModelPolicy, useSetModelPolicy, type WorkspaceRow } from '@/api'
+import { useLLMProfile, useModelPolicy, useSetModelPolicy, type WorkspaceRow } from '@/api'
 import { cx } from '@/lib/cx'
 import { getErrorText } from '@/lib/errors'
 import { useTexts } from '@/lib/language'
-import { describePayment, getReasonText } from '@/lib/payer'
+import { getReasonText } from '@/lib/payer'
 import blocks from '@/ui/blocks.module.css'
 import { Loading } from '@/ui/Loading'
 import { Switch } from '@/ui/Switch'
@@ -10,15 +10,14 @@ import { showToast } from '@/ui/toast'
 
 interface ModelPolicyProps {
   workspace: WorkspaceRow
-  /** The name of the signed-in person. */
-  personName: string
 }
 
 /** Who pays for the models of a workspace, and whether members may use their own. */
-export function ModelPolicy({ workspace, personName }: ModelPolicyProps) {
+export function ModelPolicy({ workspace }: ModelPolicyProps) {
   const { t } = useTexts()
   const query = useModelPolicy(workspace.id)
   const save = useSetModelPolicy(workspace.id)
+  const ownModel = useLLMProfile()
   const policy = query.data
   const operatorReason = policy?.requires_system_model
     ? 'system_required'
@@ -34,12 +33,10 @@ export function ModelPolicy({ workspace, personName }: ModelPolicyProps) {
         {policy ? (
           <>
             <p>
-              {policy.paid_by
-                ? t('whoPaysForYou', {
-                    model: policy.paid_by === 'demo' ? t('demoModel') : (policy.model ?? ''),
-                    text: describePayment({ paidBy: policy.paid_by, reason: policy.payer_reason, name: personName }),
-                  })
-                : t('noModelOffered')}
+              {policy.paid_by ? t(`paysForYou.${policy.paid_by}`, { model: policy.model ?? '' }) : t('noModelOffered')}
+              {ownModel.data?.model && policy.paid_by !== 'person' && policy.payer_reason ? (
+                <span className="hint">{t('ownModelElsewhere', { why: getReasonText(policy.payer_reason) })}</span>
+              ) : null}
             </p>
             <div className="row spread">
               <span className="col">

@@ -14,8 +14,10 @@ import memory from './en/memory'
 import models from './en/models'
 import notifications from './en/notifications'
 import screens from './en/screens'
+import search from './en/search'
 import subAgents from './en/subAgents'
 import suggestions from './en/suggestions'
+import thumbs from './en/thumbs'
 import tools from './en/tools'
 import usage from './en/usage'
 import workshop from './en/workshop'
@@ -36,8 +38,10 @@ export default {
   ...models,
   ...notifications,
   ...screens,
+  ...search,
   ...subAgents,
   ...suggestions,
+  ...thumbs,
   ...tools,
   ...usage,
   ...workshop,

@@ -88,3 +88,50 @@ describe('texts in Chinese', () => {
     expect(all.filter(text => text.includes('您') || /\p{Script=Han}[,.:;?!]/u.test(text))).toEqual([])
   })
 })
+
+/** Terms that another one replaces, so that one thing has one name. The first part is what a text must not contain. */
+const replacedTerms: Record<string, readonly (readonly [RegExp, string])[]> = {
+  en: [
+    [/\banew…/, 'again'],
+    [/through the eyes/, 'You see what … sees'],
+    [/\bwithout waking\b|\bDon't wake\b|\bsteers?\b/i, "Post only, Don't ask, Tell … while it works"],
+  ],
+  'zh-hant': [
+    [/工作坊/, '工坊'],
+    [/(?<!相)同意(?!才開始|。留空)/, '核准'],
+    [/營運者|安裝環境|(?<!系統)管理員/, '系統管理員'],
+    [/(?<!開始|看不到他們的)聊天(?!室)/, '聊天室'],
+    [/比較兩個版本|的比較/, '對照'],
+    [/等候/, '等待'],
+    [/保存/, '保留'],
+    [/代號/, '使用者名稱'],
+    [/cron）/, '時間'],
+    [/不喚醒|插話/, '只發訊息'],
+    [/用戶|信息|視頻|軟件|默認|網絡|服務器|質量|支持/, 'the term of Taiwan'],
+  ],
+  'zh-hans': [
+    [/工作坊/, '工坊'],
+    [/运营者|安装环境|(?<!系统)管理员/, '系统管理员'],
+    [/(?<!开始|看不到他们的)聊天(?!室)/, '聊天室'],
+    [/使用者/, '用户'],
+    [/设定/, '设置'],
+    [/代号/, '用户名'],
+    [/不唤醒|插话/, '只发消息'],
+    [/软体|网路|伺服器|资讯|萤幕|预设/, 'the term of the mainland'],
+  ],
+}
+
+it.each(Object.entries(replacedTerms))('texts in %s use the terms that were chosen', (language, terms) => {
+  const texts = Object.entries(languages[language] ?? {})
+  const found = terms.flatMap(([term, instead]) =>
+    texts.filter(([, text]) => term.test(text)).map(([key, text]) => `${key}: ${text} (${instead})`),
+  )
+  expect(found).toEqual([])
+})
+
+it('texts in Chinese leave the space beside a name to the rule of spacing', () => {
+  const all = [...Object.entries(hant), ...Object.entries(hans)]
+  const name = '\\{\\{(?:actor|agent|authors|targets?|person)\\}\\}'
+  const spaced = new RegExp(`\\p{Script=Han} ${name}|${name} \\p{Script=Han}`, 'u')
+  expect(all.filter(([, text]) => spaced.test(text))).toEqual([])
+})

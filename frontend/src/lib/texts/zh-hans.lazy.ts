@@ -13,8 +13,10 @@ import memory from './zh-hans/memory'
 import models from './zh-hans/models'
 import notifications from './zh-hans/notifications'
 import screens from './zh-hans/screens'
+import search from './zh-hans/search'
 import subAgents from './zh-hans/subAgents'
 import suggestions from './zh-hans/suggestions'
+import thumbs from './zh-hans/thumbs'
 import tools from './zh-hans/tools'
 import usage from './zh-hans/usage'
 import workshop from './zh-hans/workshop'
@@ -35,8 +37,10 @@ export default {
   ...models,
   ...notifications,
   ...screens,
+  ...search,
   ...subAgents,
   ...suggestions,
+  ...thumbs,
   ...tools,
   ...usage,
   ...workshop,

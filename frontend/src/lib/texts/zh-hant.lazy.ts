@@ -13,8 +13,10 @@ import memory from './zh-hant/memory'
 import models from './zh-hant/models'
 import notifications from './zh-hant/notifications'
 import screens from './zh-hant/screens'
+import search from './zh-hant/search'
 import subAgents from './zh-hant/subAgents'
 import suggestions from './zh-hant/suggestions'
+import thumbs from './zh-hant/thumbs'
 import tools from './zh-hant/tools'
 import usage from './zh-hant/usage'
 import workshop from './zh-hant/workshop'
@@ -35,8 +37,10 @@ export default {
   ...models,
   ...notifications,
   ...screens,
+  ...search,
   ...subAgents,
   ...suggestions,
+  ...thumbs,
   ...tools,
   ...usage,
   ...workshop,

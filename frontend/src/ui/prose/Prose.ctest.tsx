@@ -48,6 +48,63 @@ it('shows the end of a very long text on request', async () => {
   await expect.element(screen.getByText('The very last words.')).toBeInTheDocument()
 })
 
+it('copies a table as CSV', async () => {
+  const write = vi.spyOn(navigator.clipboard, 'writeText').mockResolvedValue()
+  const screen = await render(<Prose text={'| a, b | c |\n|---|---|\n| =1+1 | -2 |'} findName={findNoName} />)
+  await screen.getByRole('button', { name: 'Copy as CSV' }).click()
+  await expect.element(screen.getByRole('button', { name: 'Copied' })).toBeVisible()
+  expect(write.mock.calls).toEqual([['"a, b",c\r\n\'=1+1,-2\r\n']])
+  write.mockRestore()
+})
+
+it('draws formulas when a text has ended, and copies them as they were written', async () => {
+  const text =
+    'So $\\mathbb{R} \\cancel{x}$ costs $5.\n\n$$\n\\begin{aligned} a &= b \\\\ c &= d \\end{aligned}\n$$\n\nThe end.'
+  const screen = await render(<Prose text={text} findName={findNoName} growing />)
+  await screen.rerender(<Prose text={text} findName={findNoName} />)
+  await vi.waitFor(() => expect(screen.container.querySelectorAll('math')).toHaveLength(2), 10_000)
+  const [inline, block] = screen.container.querySelectorAll('math')
+  expect(inline?.textContent).toBe('ℝx')
+  expect(block?.getAttribute('display')).toBe('block')
+  expect(block?.querySelectorAll('mtd')).toHaveLength(4)
+  getSelection()?.selectAllChildren(screen.container)
+  const copied = getSelection()?.toString() ?? ''
+  expect(copied).toContain('$\\mathbb{R} \\cancel{x}$ costs $5.')
+  expect(copied).toContain('a &= b \\\\')
+  expect(copied).not.toContain('ℝ')
+})
+
+const shownAsWritten = {
+  wrong: '\\frac{a',
+  unknown: '\\nosuchcommand x',
+  'nested too deeply': `${'\\sqrt{'.repeat(80)}x${'}'.repeat(80)}`,
+  'a definition': `\\def\\a{${'x'.repeat(900)}}${'\\a'.repeat(400)}`,
+}
+
+it.each(Object.keys(shownAsWritten))('shows a formula as it was written: %s', async name => {
+  const formula = shownAsWritten[name as keyof typeof shownAsWritten]
+  const screen = await render(<Prose text={`$${formula}$ and $y$`} findName={findNoName} />)
+  await vi.waitFor(() => expect(screen.container.querySelectorAll('math')).toHaveLength(1), 10_000)
+  expect(screen.container.querySelector('code')?.textContent).toBe(`$${formula}$`)
+})
+
+it('draws no link, image, style or script of a formula', async () => {
+  const hostile = [
+    '\\href{javascript:alert(1)}{a}',
+    '\\url{https://evil.example}',
+    '\\includegraphics{https://evil.example/a.png}',
+    '\\htmlStyle{position:fixed}{a}',
+    '\\htmlClass{x}{a}',
+    '\\htmlData{a=b}{a}',
+    '\\text{<img src=x onerror=alert(1)>}',
+    '\\color{red}a\\colorbox{red}{b}\\fbox{c}',
+  ]
+  const text = `${hostile.map(formula => `$${formula}$`).join('\n\n')}\n\n$y$`
+  const screen = await render(<Prose text={text} findName={findNoName} />)
+  await vi.waitFor(() => expect(screen.container.querySelector('p:last-child math')).not.toBeNull(), 10_000)
+  expect(screen.container.querySelector('a, img, script, [style], [href], [src], [onerror]')).toBeNull()
+})
+
 it('skips the highlighting of code that takes too long', async () => {
   const slow = `\`\`\`c\n${`${'a '.repeat(490)}\n`.repeat(20)}\`\`\``
   const screen = await render(<Prose text={`${slow}\n\n${text}`} findName={findNoName} />)

@@ -13,6 +13,8 @@ declare const h2: string;
 declare const h4: string;
 declare const h5: string;
 declare const h6: string;
+declare const tens: string;
+declare const hundreds: string;
 declare const host: string;
 declare const task: string;
 declare const footnote: string;
@@ -20,6 +22,7 @@ declare const codeblock: string;
 declare const h: string;
 declare const wrapped: string;
 declare const noimage: string;
+declare const table: string;
 declare const tablebox: string;
 declare const r: string;
 declare const m: string;
@@ -35,6 +38,8 @@ export {
 	h4,
 	h5,
 	h6,
+	tens,
+	hundreds,
 	host,
 	task,
 	footnote,
@@ -42,6 +47,7 @@ export {
 	h,
 	wrapped,
 	noimage,
+	table,
 	tablebox,
 	r,
 	m,
@@ -58,6 +64,8 @@ declare const __default_export__: {
 	h4: typeof h4;
 	h5: typeof h5;
 	h6: typeof h6;
+	tens: typeof tens;
+	hundreds: typeof hundreds;
 	host: typeof host;
 	task: typeof task;
 	footnote: typeof footnote;
@@ -65,6 +73,7 @@ declare const __default_export__: {
 	h: typeof h;
 	wrapped: typeof wrapped;
 	noimage: typeof noimage;
+	table: typeof table;
 	tablebox: typeof tablebox;
 	r: typeof r;
 	m: typeof m;

@@ -310,9 +310,45 @@ describe('a formula', () => {
     expect(renderHtml(text, true)).toContain(code(text))
   })
 
+  it.each([
+    '$5 and $10',
+    'from $5 to $10',
+    '$5-$10, $20/$30',
+    'US$5 and CA$10',
+    'between 5$ and 10$',
+    '$5 (or 10$)',
+    '$1,000–$2,000',
+    '$20k/$30k',
+    '$HOME/$USER and $PATH',
+    '共 $5 或 10$。',
+    'NT$300、US$10',
+    '$100’ or $200’',
+  ])('is no amount of money: %s', text => {
+    expect(paragraph(text)).toBe(text)
+  })
+
+  it.each(['$5$', '$2x + 3$', '$3 < x < 10$', '$10^{-3}$ m', '$2 \\cdot 5 \\text{ apples}$'])(
+    'can begin with a number: %s',
+    text => {
+      expect(paragraph(text)).toContain('<code>')
+    },
+  )
+
   it('is not begun by a sign alone', () => {
     expect(renderHtml('$$\n\n- a')).toContain('<li>a</li>')
   })
+})
+
+it.each([
+  [9, 1, undefined],
+  [10, 1, 'tens'],
+  [2, 9, 'tens'],
+  [2, 99, 'hundreds'],
+])('%i numbers from %i on have their space', (count, start, size) => {
+  const text = Array.from({ length: count }, (_, index) => `${start + index}. a`).join('\n')
+  const nested = text.replace(/^/gm, '   ')
+  for (const rendered of [renderHtml(text), renderHtml(`- b\n\n${nested}`)])
+    expect(/<ol[^>]*class="[^"]*?(tens|hundreds)/.exec(rendered)?.[1]).toBe(size)
 })
 
 describe('a footnote', () => {

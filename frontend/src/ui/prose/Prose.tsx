@@ -1,7 +1,7 @@
 import { memo, useEffect, useMemo, useRef, useState } from 'react'
 import { useTexts } from '@/lib/language'
 import buttonStyles from '../Button.module.css'
-import { renderTokens } from './draw'
+import { getListClass, renderTokens } from './draw'
 import { type FindName, FindNameContext } from './mentions'
 import styles from './Prose.module.css'
 import { MAX_MARKDOWN, Parser, type Part } from './parse'
@@ -62,8 +62,9 @@ function List({ list, items, growing }: { list: Part; items: readonly Part[]; gr
     <Block key={index} part={item} growing={growing && index === items.length - 1} />
   ))
   if (open?.type === 'bullet_list_open') return <ul dir="auto">{renderedItems}</ul>
+  const start = Number(open?.attrGet('start') ?? 1)
   return (
-    <ol dir="auto" start={Number(open?.attrGet('start') ?? 1)}>
+    <ol dir="auto" start={start} className={getListClass(start, items.length)}>
       {renderedItems}
     </ol>
   )

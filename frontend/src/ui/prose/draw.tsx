@@ -6,6 +6,7 @@ import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { Code } from './Code'
 import { CitationContext, splitCitations } from './citations'
+import { Formula } from './Formula'
 import { FindNameContext, splitMentions } from './mentions'
 import proseStyles from './Prose.module.css'
 import type { Task } from './parse'
@@ -42,6 +43,12 @@ const headings: Record<string, string> = { h1: 'h3', h2: 'h4', h3: 'h5', h4: 'h6
 
 export function renderTokens(tokens: readonly Token[], isGrowing: boolean): ReactNode {
   return new TokenRenderer(tokens).renderAll({ isTop: true, isInLink: false, isAddress: false, isGrowing })
+}
+
+/** Returns the class of an ordered list, whose numbers need more space from 10 and from 100 on. */
+export function getListClass(start: number, count: number): string | undefined {
+  const { length } = String(start + count - 1)
+  return length > 2 ? proseStyles.hundreds : length > 1 ? proseStyles.tens : undefined
 }
 
 /** Headings of the third level have the default style. */
@@ -86,13 +93,26 @@ class TokenRenderer {
           { ...dir, className: getHeadingClass(token.tag) },
           this.renderAll(innerContext),
         )
-      case 'table':
-        return <Table dir={dir?.dir}>{this.renderAll(innerContext)}</Table>
+      case 'table': {
+        const start = this.at
+        const rows = this.renderAll(innerContext)
+        return (
+          <Table dir={dir?.dir} tokens={this.tokens.slice(start, this.at)}>
+            {rows}
+          </Table>
+        )
+      }
       case 'th':
       case 'td':
         return createElement(kind, { className: getAlignment(token) }, this.renderAll(innerContext))
-      case 'ordered_list':
-        return createElement('ol', { ...dir, start: Number(token.attrGet('start') ?? 1) }, this.renderAll(innerContext))
+      case 'ordered_list': {
+        const start = Number(token.attrGet('start') ?? 1)
+        const isItem = ({ type, level }: Token) => type === 'list_item_open' && level === token.level + 1
+        const from = this.at
+        const items = this.renderAll(innerContext)
+        const count = this.tokens.slice(from, this.at).filter(isItem).length
+        return createElement('ol', { ...dir, start, className: getListClass(start, count) }, items)
+      }
     }
     const children = this.renderAll(innerContext)
     const tag = tags[kind]
@@ -141,6 +161,9 @@ function renderLeaf(token: Token, context: RenderContext): ReactNode {
       return <sup>{getLabel(token)}</sup>
     case 'code_inline':
       return <code>{token.content}</code>
+    case 'formula_inline':
+    case 'formula_block':
+      return <Formula source={token.content} isGrowing={context.isGrowing} />
     case 'code_block':
     case 'fence':
       return <Code text={token.content} language={getLanguage(token.info)} isGrowing={context.isGrowing} />

@@ -1,10 +1,12 @@
 import { Check, Copy, ExternalLink, ImageOff, WrapText } from 'lucide-react'
-import { type ReactNode, useState } from 'react'
+import type { Token } from 'markdown-it'
+import { type ReactNode, useContext, useState } from 'react'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { IconButton } from '../Button'
 import buttonStyles from '../Button.module.css'
 import { copyText } from '../copy'
+import { FindNameContext } from './mentions'
 import proseStyles from './Prose.module.css'
 import { getHost, isTextOfHost } from './urls'
 
@@ -55,14 +57,41 @@ export function TaskBox({ isDone }: { isDone: boolean }) {
   return <input type="checkbox" checked={isDone} disabled aria-label={t(isDone ? 'task.done' : 'task.open')} />
 }
 
-export function Table({ dir, children }: { dir: string | undefined; children: ReactNode }) {
+interface TableProps {
+  dir: string | undefined
+  /** What it was parsed from. */
+  tokens: readonly Token[]
+  children: ReactNode
+}
+
+export function Table({ dir, tokens, children }: TableProps) {
   const { t } = useTexts()
+  const findName = useContext(FindNameContext)
+  const { copied, copy } = useCopying(async () => {
+    const [{ listCells }, { formatCsv }] = await Promise.all([import('./plainText'), import('./csv')])
+    return formatCsv(listCells(tokens, findName))
+  })
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a table that scrolls sideways must be reachable by keyboard
-    <section className={proseStyles.tablebox} tabIndex={0} aria-label={t('table')}>
-      <table dir={dir}>{children}</table>
-    </section>
+    <div className={proseStyles.table} data-table>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a table that scrolls sideways must be reachable by keyboard */}
+      <section className={proseStyles.tablebox} tabIndex={0} aria-label={t('table')}>
+        <table dir={dir}>{children}</table>
+      </section>
+      <IconButton small label={copied ? t('copied') : t('copyCsv')} onClick={() => void copy()}>
+        {copied ? <Check className="i s" /> : <Copy className="i s" />}
+      </IconButton>
+    </div>
   )
+}
+
+/** Returns a function that copies a text, and whether it was copied just now. */
+function useCopying(getText: () => string | Promise<string>) {
+  const [copied, setCopied] = useState(false)
+  const copy = async () => {
+    setCopied(await copyText(await getText()))
+    setTimeout(() => setCopied(false), 2_000)
+  }
+  return { copied, copy }
 }
 
 /** Lines longer than this do not fit on a phone. */
@@ -76,13 +105,9 @@ interface CodeBlockProps {
 
 export function CodeBlock({ language, code, children }: CodeBlockProps) {
   const { t } = useTexts()
-  const [copied, setCopied] = useState(false)
+  const { copied, copy } = useCopying(() => code.replace(/\n$/, ''))
   const [isWrapped, setWrapped] = useState(false)
   const isLong = code.split('\n').some(line => line.length > MAX_PHONE_LINE)
-  const copy = async () => {
-    setCopied(await copyText(code.replace(/\n$/, '')))
-    setTimeout(() => setCopied(false), 2_000)
-  }
   return (
     <div className={proseStyles.codeblock} data-code>
       <div className={proseStyles.h}>
@@ -97,7 +122,11 @@ export function CodeBlock({ language, code, children }: CodeBlockProps) {
             <WrapText className="i s" />
           </IconButton>
         ) : null}
-        <button type="button" className={cx(buttonStyles.btn, buttonStyles.flat, buttonStyles.xs)} onClick={copy}>
+        <button
+          type="button"
+          className={cx(buttonStyles.btn, buttonStyles.flat, buttonStyles.xs)}
+          onClick={() => void copy()}
+        >
           {copied ? <Check className="i s" aria-hidden /> : <Copy className="i s" aria-hidden />}
           {copied ? t('copied') : t('copy')}
         </button>

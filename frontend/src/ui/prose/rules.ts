@@ -1,5 +1,5 @@
 /** Rules that Markdown has here besides CommonMark: formulas, footnotes, a few HTML elements, and texts without spaces. */
-import type { MarkdownIt } from 'markdown-it'
+import type { Env, MarkdownIt } from 'markdown-it'
 import cjkFriendly from 'markdown-it-cjk-friendly'
 import footnote from 'markdown-it-footnote'
 
@@ -7,6 +7,8 @@ import footnote from 'markdown-it-footnote'
 const MAX_INLINE = 2_000
 /** The most lines of a formula. */
 const MAX_FORMULA_LINES = 100
+/** The most formulas of a text; further ones are code, as they are written. */
+const MAX_FORMULAS = 300
 /** Characters of Chinese, Japanese and Korean, also the halves of those beyond 16 bits: they end an address. */
 const CJK =
   '\\u1100-\\u11ff\\u2e80-\\ua4cf\\ua960-\\ua97f\\uac00-\\ud7ff\\ud840-\\ud88f\\uf900-\\ufaff\\ufe30-\\ufe4f\\uff00-\\uffef'
@@ -27,6 +29,8 @@ function addFootnotes(markdown: MarkdownIt): void {
 const formulas: Record<string, string> = { $$: '$$', '\\[': '\\]', '\\(': '\\)' }
 /** As in Pandoc: no space inside the signs, so that amounts of money are no formulas. */
 const inDollars = /\$(?![\s$])(?:[^$\\\n]|\\[^\n])+(?<!\s)\$(?![0-9A-Za-z])/y
+/** An amount and words after it, such as "$5 (or 10$", without a sign of a formula. */
+const amountAndWords = /^\$\d[\d.,]*[^\\^_={}<>]*(?:\p{L}{2}|[\u2e80-\u9fff])[^\\^_={}<>]*$/u
 
 /** Formulas are tokens with their source, signs included, so that no other rule changes them. */
 function addFormulas(markdown: MarkdownIt): void {
@@ -34,7 +38,7 @@ function addFormulas(markdown: MarkdownIt): void {
     if (!'$\\'.includes(state.src[state.pos] ?? ' ')) return false
     const source = findFormula(state.src.slice(0, state.posMax), state.pos)
     if (source === '') return false
-    if (!silent) state.push('code_inline', 'code', 0).content = source
+    if (!silent) state.push(chooseType(state.env, 'inline'), 'code', 0).content = source
     state.pos += source.length
     return true
   })
@@ -49,7 +53,7 @@ function addFormulas(markdown: MarkdownIt): void {
     for (let line = from + 1; line < last && (state.sCount[line] ?? 0) >= state.blkIndent; line += 1) {
       if (!getLine(line).endsWith(end)) continue
       if (silent) return true
-      const token = state.push('code_block', 'code', 0)
+      const token = state.push(chooseType(state.env, 'block'), 'code', 0)
       token.content = state.getLines(from, line + 1, state.blkIndent, false)
       token.map = [from, line + 1]
       state.line = line + 1
@@ -58,6 +62,13 @@ function addFormulas(markdown: MarkdownIt): void {
     return false
   }
   markdown.block.ruler.before('code', 'formula', addBlock, { alt })
+}
+
+/** Returns the type of the token of the next formula of a text. */
+function chooseType(environment: Env, kind: 'inline' | 'block'): string {
+  const count = Number(environment['formulas'] ?? 0) + 1
+  environment['formulas'] = count
+  return `${count > MAX_FORMULAS ? 'code' : 'formula'}_${kind}`
 }
 
 type BlockState = Parameters<Parameters<MarkdownIt['block']['ruler']['push']>[1]>[0]
@@ -72,7 +83,8 @@ function findFormula(text: string, at: number): string {
   }
   if (sign[0] !== '$' || /[0-9A-Za-z$]/.test(text[at - 1] ?? '')) return ''
   inDollars.lastIndex = at
-  return inDollars.exec(text)?.[0] ?? ''
+  const found = inDollars.exec(text)?.[0] ?? ''
+  return amountAndWords.test(found) ? '' : found
 }
 
 const element = /<(?:br ?\/?|(sub|sup))>/iy

@@ -72,7 +72,10 @@ export function ToolSettings({ schema, workspaceId, agentId, use, isReadOnly, on
           <NumberField
             key={name}
             label={label ? t(label) : name}
-            hint={t('settingHint', { n: String(setting.default ?? '–'), most: formatNumber(setting.maximum ?? 0) })}
+            hint={t('settingHint', {
+              n: setting.default == null ? '–' : formatNumber(Number(setting.default)),
+              most: formatNumber(setting.maximum ?? 0),
+            })}
             min={setting.minimum ?? 1}
             max={setting.maximum ?? Number.MAX_SAFE_INTEGER}
             step={1}

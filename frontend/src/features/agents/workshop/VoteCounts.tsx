@@ -15,7 +15,7 @@ export function VoteCounts({ votes }: { votes: readonly VoteCount[] }) {
         {voted.toReversed().map(({ draft_apply, draft, equal, production }) => (
           <li key={draft_apply} className="row num">
             <LayerIcon layer="applied" />
-            {t('compare.voteCounts', { apply: `r${draft_apply}`, draft, equal, production })}
+            {t('compare.voteCounts', { apply: `r${draft_apply}`, count: draft, equal, production })}
           </li>
         ))}
       </ul>

@@ -10,6 +10,7 @@ import { getCost } from '../cost'
 import { useRun, useStreamingTexts } from '../hooks'
 import { buildReply, type ReplyParts } from '../reply'
 import {
+  type ActiveStatus,
   getActiveStatus,
   getFailedOrStoppedStatus,
   getRunStatus,
@@ -24,6 +25,7 @@ import { Cost } from './Cost'
 import messageStyles from './Message.module.css'
 import { Actions, getTextId, MessageHeader, Quote } from './MessageParts'
 import { Details, PartView, PendingIndicator, RunActions, WaitingNote } from './ReplyParts'
+import { Thumbs } from './Thumbs'
 import { ModelName, VersionBadge } from './VersionBadge'
 
 const AnswersWhen = lazy(() => import('./Board').then(module => ({ default: module.AnswersWhen })))
@@ -51,6 +53,9 @@ const isText = (row: MessageRow): row is TextMessageRow => row.type === 'TEXT_ME
 
 /** Returns how many messages an answer answers. */
 const countAnswered = (answer: TextMessageRow | undefined) => answer?.payload.answered_ids?.length ?? 1
+
+/** Returns whether a section ends a reply that nobody works on any more. */
+const isEnd = (last: boolean, active: ActiveStatus | null) => last && active === null
 
 /** The messages of an agent in one run: reasoning, text and tool calls, followed by the stamp. */
 export const AgentReply = memo(function AgentReply(props: AgentReplyProps) {
@@ -110,7 +115,7 @@ export const AgentReply = memo(function AgentReply(props: AgentReplyProps) {
           <Details note={failedOrStopped.runEnd.note} />
         ) : null}
       </div>
-      {answer ? <Actions row={answer} rows={rows} /> : null}
+      {answer ? <Actions row={answer} rows={rows} isAnswer={isEnd(last, active)} /> : null}
     </article>
   )
 })
@@ -143,38 +148,41 @@ function ReplyFooter(props: ReplyFooterProps) {
   const allRows = [...earlierRows, ...rows]
   const memory = rows.filter(isText).findLast(row => row.payload.memory)?.payload.memory
   return (
-    <div className={messageStyles.foot}>
-      {stamp ? (
-        <>
-          <VersionBadge stamp={stamp} agentId={agentId} />
-          <ModelName stamp={stamp} />
-          {subAgents.length === 0 ? <Cost used={getCost(allRows)} runId={runId} /> : null}
-        </>
-      ) : null}
-      {memory ? <span>{t('memoryUsed', { notes: memory.notes, entries: memory.entries })}</span> : null}
-      {subAgents.length > 0 ? (
-        <Suspense fallback={null}>
-          <TotalCost runId={runId} agentId={agentId} name={name} rows={allRows} subAgents={subAgents} />
-        </Suspense>
-      ) : null}
-      {stamp?.context ? (
-        <Suspense fallback={null}>
-          <ReplyContext chatId={chatId} goTo={goTo} facts={stamp.context} />
-        </Suspense>
-      ) : null}
-      {status.status !== 'awaiting_child' ? null : boards.length === 0 ? (
-        <span>{t('subAgents.waits')}</span>
-      ) : (
-        <Suspense fallback={null}>
-          <AnswersWhen boardId={boards.at(-1)?.id ?? ''} />
-        </Suspense>
-      )}
-      {status.status === 'awaiting_approval' ? <WaitingNote personId={run?.on_behalf_of ?? null} /> : null}
-      <RunActions
-        status={status}
-        stopLabel={subAgents.length > 0 || boards.length > 0 ? t('subAgents.stopAll') : undefined}
-        canRetry={!findActor(agentId)?.is_taken_down}
-      />
-    </div>
+    <>
+      <div className={messageStyles.foot}>
+        {stamp ? (
+          <>
+            <VersionBadge stamp={stamp} agentId={agentId} />
+            <ModelName stamp={stamp} />
+            {subAgents.length === 0 ? <Cost used={getCost(allRows)} runId={runId} /> : null}
+          </>
+        ) : null}
+        {memory ? <span>{t('memoryUsed', { notes: memory.notes, entries: memory.entries })}</span> : null}
+        {subAgents.length > 0 ? (
+          <Suspense fallback={null}>
+            <TotalCost runId={runId} agentId={agentId} name={name} rows={allRows} subAgents={subAgents} />
+          </Suspense>
+        ) : null}
+        {stamp?.context ? (
+          <Suspense fallback={null}>
+            <ReplyContext chatId={chatId} goTo={goTo} facts={stamp.context} />
+          </Suspense>
+        ) : null}
+        {status.status !== 'awaiting_child' ? null : boards.length === 0 ? (
+          <span>{t('subAgents.waits')}</span>
+        ) : (
+          <Suspense fallback={null}>
+            <AnswersWhen boardId={boards.at(-1)?.id ?? ''} />
+          </Suspense>
+        )}
+        {status.status === 'awaiting_approval' ? <WaitingNote personId={run?.on_behalf_of ?? null} /> : null}
+        <RunActions
+          status={status}
+          stopLabel={subAgents.length > 0 || boards.length > 0 ? t('subAgents.stopAll') : undefined}
+          canRetry={!findActor(agentId)?.is_taken_down}
+        />
+      </div>
+      <Thumbs row={rows.findLast(isText)} />
+    </>
   )
 }

@@ -1,6 +1,7 @@
 import { createContext, useContext } from 'react'
-import type { MessageRow, TextMessageRow } from '@/api'
+import type { MessageRow, TextMessageRow, ThumbValue } from '@/api'
 import type { FindName } from '@/ui/prose/mentions'
+import type { CopyFormat } from '../copying'
 import type { FindActor } from '../hooks'
 
 /** Data and actions that every message of an open chat uses. */
@@ -16,6 +17,10 @@ export interface ChatContextValue {
   reply(row: MessageRow): void
   /** Pins a message, or unpins a pinned one; null if the reader may not. */
   togglePin: ((row: MessageRow) => void) | null
+  /** Copies the message that is shown with this id. */
+  copy(messageId: string, format: CopyFormat): void
+  /** Calls an answer good or bad, or takes that back; null if the reader may not. */
+  toggleThumb: ((row: TextMessageRow, value: ThumbValue) => void) | null
   /** Opens the comparison of production and the draft with this message, or the one that this reply answers; null without a draft. */
   compare: ((row: TextMessageRow) => void) | null
   /** Opens the workshop of an agent, and the dialog that saves its draft as a version. */

@@ -1,3 +1,4 @@
+import { useQueryClient } from '@tanstack/react-query'
 import { MessageCircleOff } from 'lucide-react'
 import {
   type ReactNode,
@@ -32,9 +33,11 @@ import { Button } from '@/ui/Button'
 import { EmptyState } from '@/ui/EmptyState'
 import layout from '@/ui/layout.module.css'
 import { lazy } from '@/ui/lazy'
+import type { FindName } from '@/ui/prose/mentions'
 import { Skeleton } from '@/ui/Skeleton'
 import { useBoardsWentOn } from '../boardsWentOn'
 import { useChatActions } from '../chatActions'
+import { type CopyFormat, findMarkdown } from '../copying'
 import { hasFirstSteps } from '../firstSteps'
 import {
   useActiveRuns,
@@ -58,6 +61,7 @@ import { useReadCursor } from '../readCursor'
 import { useReading } from '../reading'
 import { ReadMarksContext, useReadMarks } from '../readMarks'
 import { useScrollToMessage } from '../scrollToMessage'
+import { toggleThumb } from '../thumbs'
 import { addSummaryLine, GrowingItems, type Item } from '../timeline'
 import { Announcer } from './Announcer'
 import { ChatContext, type ChatContextValue } from './ChatContext'
@@ -101,6 +105,14 @@ export interface ChatHandle {
   offerQuestion(agentId: string): void
   /** Returns the text of the message that this agent answered last; empty if there is none. */
   getQuestion(agentId: string): string
+}
+
+const loadCopying = () => import('../copyMessage')
+
+/** Copies a text in Markdown. The code for it is loaded on first use. */
+async function copy(markdown: string, format: CopyFormat, findName: FindName): Promise<void> {
+  const { copyMessage } = await loadCopying()
+  await copyMessage(markdown, format, findName)
 }
 
 const selectIsLoaded = (chat: ChatState) => chat.loaded
@@ -191,6 +203,7 @@ function OpenChat(props: ChatPageProps) {
     getQuestion: agentId => findQuestion(latestMessages.current, agentId, isAgent)?.question.payload.text ?? '',
   }))
   const isBetweenAgents = useIsBetweenAgents(chatId)
+  const client = useQueryClient()
   const canPin = !isBetweenAgents && !isViewing()
   const comparableAgentId = useChatSelector(chatId, selectComparableAgent)
   const compare = useCallback(
@@ -213,6 +226,8 @@ function OpenChat(props: ChatPageProps) {
       reply: row => composer.current?.reply(row),
       askDraft,
       togglePin: canPin ? row => void togglePin(chatId, row) : null,
+      copy: (id, format) => void copy(findMarkdown(chatState(chatId), id), format, findName),
+      toggleThumb: canPin ? (row, value) => void toggleThumb(client, row, value, me) : null,
       compare: comparableAgentId === null ? null : row => compare(row, comparableAgentId),
       saveDraft: onSaveDraft,
       goTo: id => void goTo(id),
@@ -242,6 +257,7 @@ function OpenChat(props: ChatPageProps) {
       goTo,
       goToSeq,
       canPin,
+      client,
     ],
   )
   useFocusOnOpen(() => at === null && composer.current?.focus())

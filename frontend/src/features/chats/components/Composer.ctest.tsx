@@ -157,10 +157,10 @@ it('says that a supervisor is woken with its team, and what that may cost', asyn
   const { screen } = await openComposer()
   await userEvent.keyboard('@scribe @robin plan it')
   await expect
-    .element(screen.getByRole('status').filter({ hasText: 'Wakes' }))
-    .toHaveTextContent('WakesScribeand its team of 4Robin')
+    .element(screen.getByRole('status').filter({ hasText: 'will answer' }))
+    .toHaveTextContent('Scribeand its team of 4Robinwill answer')
   await expect.element(screen.getByText('about $0.090')).toBeVisible()
-  await screen.getByRole('button', { name: "Don't wake" }).click()
+  await screen.getByRole('button', { name: "Don't ask" }).click()
   await expect.element(screen.getByText('about $0.090')).not.toBeInTheDocument()
 })
 
@@ -216,7 +216,7 @@ it('asks a question again as a reply to its answer, which wakes the agent, and p
   const { screen, handle } = await openComposer()
   await expect.element(screen.getByText('No agent will answer.')).toBeVisible()
   handle.current?.offer(asked)
-  await expect.element(screen.getByText('Wakes')).toBeVisible()
+  await expect.element(screen.getByText('will answer')).toBeVisible()
   await userEvent.keyboard('{Enter}')
   await vi.waitFor(() =>
     expect(bodies.filter(({ path }) => path === '/chats/c/messages').map(({ body }) => body)).toMatchObject([

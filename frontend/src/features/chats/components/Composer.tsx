@@ -164,7 +164,7 @@ export const Composer = memo(function Composer({ title, ref, onSent }: ComposerP
       ) : null}
       <div className={cx(styles.cbox, isDragging && styles.dragging)}>
         {isDragging ? <p className={styles.drop}>{t('files.drop')}</p> : null}
-        {agents.length > 0 && (wakes || hasFocus || text) ? (
+        {agents.length > 0 && (wakes || wakeMode === 'nobody') ? (
           <WakeLine
             wakes={wakes}
             isQuiet={wakeMode === 'nobody'}

@@ -68,8 +68,8 @@ function CreateLink({ chatId, canInviteEditors }: LinksProps) {
           value={role}
           onChange={event => setRole(event.target.value as Role)}
         >
-          <option value="suggester">{t('joinsAs', { role: t('role.suggester') })}</option>
-          {canInviteEditors ? <option value="editor">{t('joinsAs', { role: t('role.editor') })}</option> : null}
+          <option value="suggester">{t('joinsAs.suggester')}</option>
+          {canInviteEditors ? <option value="editor">{t('joinsAs.editor')}</option> : null}
         </select>
         <select
           className={fieldStyles.select}

@@ -14,12 +14,14 @@ declare const who: string;
 declare const more: string;
 declare const pinned: string;
 declare const acts: string;
+declare const inMenu: string;
 declare const sending: string;
 declare const failed: string;
 declare const waiting: string;
 declare const late: string;
 declare const foot: string;
 declare const quote: string;
+declare const menuButton: string;
 declare const text: string;
 declare const growing: string;
 declare const caret: string;
@@ -37,12 +39,14 @@ export {
 	more,
 	pinned,
 	acts,
+	inMenu,
 	sending,
 	failed,
 	waiting,
 	late,
 	foot,
 	quote,
+	menuButton,
 	text,
 	growing,
 	caret,
@@ -61,12 +65,14 @@ declare const __default_export__: {
 	more: typeof more;
 	pinned: typeof pinned;
 	acts: typeof acts;
+	inMenu: typeof inMenu;
 	sending: typeof sending;
 	failed: typeof failed;
 	waiting: typeof waiting;
 	late: typeof late;
 	foot: typeof foot;
 	quote: typeof quote;
+	menuButton: typeof menuButton;
 	text: typeof text;
 	growing: typeof growing;
 	caret: typeof caret;

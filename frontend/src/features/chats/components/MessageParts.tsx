@@ -1,16 +1,32 @@
-import { Columns2, Pin, PinOff, Reply, RotateCw, ScanSearch } from 'lucide-react'
-import { memo, useCallback } from 'react'
+import {
+  Columns2,
+  Copy,
+  Ellipsis,
+  FileCode,
+  type LucideIcon,
+  Pin,
+  PinOff,
+  Reply,
+  RotateCw,
+  ScanSearch,
+} from 'lucide-react'
+import { memo, Suspense, useCallback, useRef, useState } from 'react'
 import type { ActorRow, FileMessageRow, MessageRow, TextMessageRow } from '@/api'
+import type { ActionId } from '@/lib/actions'
 import { useTexts } from '@/lib/language'
 import { formatFullTime, formatTime } from '@/lib/time'
 import { Avatar } from '@/ui/Avatar'
 import { IconButton } from '@/ui/Button'
+import { lazy } from '@/ui/lazy'
 import { type FindActor, useBoard, useHasDraft } from '../hooks'
 import { formatMessageLine } from '../messageLine'
 import { chooseRowToPin } from '../pins'
 import { AgentBadge } from './AgentBadge'
 import { useChat } from './ChatContext'
 import messageStyles from './Message.module.css'
+import { useThumbActions } from './Thumbs'
+
+const MessageMenu = lazy(() => import('./MessageMenu').then(module => ({ default: module.MessageMenu })))
 
 /** Returns the id of the element with the text of a message, which describes the message to screen readers. */
 export const getTextId = (messageId: string) => `text-${messageId}`
@@ -102,41 +118,131 @@ interface ActionsProps {
   row: TextMessageRow | FileMessageRow
   /** All rows that are shown as this message. */
   rows?: readonly MessageRow[]
+  /** False for a part of a reply that goes on below it, or is not complete yet. */
+  isAnswer?: boolean
 }
 
-/** The toolbar of a message, at its top right. */
-export function Actions({ row, rows = [row] }: ActionsProps) {
+export interface MessageAction {
+  label: string
+  icon: LucideIcon
+  run(): void
+  /** The action of `lib/actions.ts` whose key does the same. */
+  shortcut?: ActionId
+  opensDialog?: true
+  /** Whether it is in the menu of the toolbar. */
+  isInMenu?: true
+  /** Of an action that is switched on and off. */
+  isPressed?: boolean
+}
+
+/** Lists what the reader can do with a message, in the order of its toolbar and of its menu. */
+function useMessageActions({ row, rows = [row], isAnswer = true }: ActionsProps): MessageAction[] {
   const { t } = useTexts()
-  const { chatId, me, reply, togglePin, compare, askDraft, findActor, runPath, onGo } = useChat()
+  const { reply, togglePin, runPath, onGo } = useChat()
+  const ofText = useTextActions(row)
+  const thumbs = useThumbActions(row, isAnswer)
   const rowToPin = togglePin ? chooseRowToPin(rows) : undefined
+  const actions: MessageAction[] = [
+    { label: t('reply'), icon: Reply, run: () => reply(row), shortcut: 'message.reply' },
+    ...ofText,
+    ...thumbs,
+  ]
+  if (togglePin && rowToPin)
+    actions.push({
+      label: t(rowToPin.pinned_at ? 'unpin' : 'pin'),
+      icon: rowToPin.pinned_at ? PinOff : Pin,
+      run: () => togglePin(rowToPin),
+      shortcut: 'message.pin',
+      isInMenu: true,
+    })
   const runId = row.type === 'TEXT_MESSAGE' ? row.run_id : null
+  if (runId)
+    actions.push({ label: t('inspector.inspect'), icon: ScanSearch, run: () => onGo(runPath(runId)), isInMenu: true })
+  return actions
+}
+
+function useTextActions(row: TextMessageRow | FileMessageRow): MessageAction[] {
+  const { t } = useTexts()
+  const { chatId, me, copy, compare, askDraft, findActor } = useChat()
   const hasDraft = useHasDraft(chatId, row.author_id, me)
-  const isComparable = runId === null ? findActor(row.author_id)?.kind === 'human' : hasDraft
+  if (row.type !== 'TEXT_MESSAGE') return []
+  const actions: MessageAction[] = []
+  const isComparable = row.run_id ? hasDraft : findActor(row.author_id)?.kind === 'human'
+  if (hasDraft && row.run_id) actions.push({ label: t('tryWithDraft'), icon: RotateCw, run: () => askDraft(row) })
+  if (compare && isComparable)
+    actions.push({ label: t('compare.dots'), icon: Columns2, run: () => compare(row), opensDialog: true })
+  return [
+    ...actions,
+    {
+      label: t('copyText'),
+      icon: Copy,
+      run: () => copy(row.id, 'text'),
+      shortcut: 'message.copyText',
+      isInMenu: true,
+    },
+    {
+      label: t('copyMarkdown'),
+      icon: FileCode,
+      run: () => copy(row.id, 'markdown'),
+      shortcut: 'message.copyMarkdown',
+      isInMenu: true,
+    },
+  ]
+}
+
+/**
+ * The toolbar of a message, at its top right. A touch screen, which has no hover, shows all actions with their words at its
+ * bottom instead (`longPress.ts`).
+ */
+export function Actions(props: ActionsProps) {
+  const { t } = useTexts()
+  const actions = useMessageActions(props)
+  const inMenu = actions.filter(({ isInMenu }) => isInMenu)
   return (
     <div className={messageStyles.acts} role="toolbar" aria-label={t('messageActions')}>
-      <IconButton small label={t('reply')} onClick={() => reply(row)}>
-        <Reply className="i" />
-      </IconButton>
-      {togglePin && rowToPin ? (
-        <IconButton small label={t(rowToPin.pinned_at ? 'unpin' : 'pin')} onClick={() => togglePin(rowToPin)}>
-          {rowToPin.pinned_at ? <PinOff className="i" /> : <Pin className="i" />}
+      {actions.map(({ label, icon: Icon, run, opensDialog, isInMenu, isPressed }) => (
+        <IconButton
+          key={label}
+          small
+          label={label}
+          className={isInMenu && messageStyles.inMenu}
+          aria-haspopup={opensDialog && 'dialog'}
+          aria-pressed={isPressed}
+          onClick={run}
+        >
+          <Icon className="i" aria-hidden />
         </IconButton>
-      ) : null}
-      {hasDraft && row.type === 'TEXT_MESSAGE' && row.run_id ? (
-        <IconButton small label={t('tryWithDraft')} onClick={() => askDraft(row)}>
-          <RotateCw className="i" />
-        </IconButton>
-      ) : null}
-      {compare && isComparable && row.type === 'TEXT_MESSAGE' ? (
-        <IconButton small label={t('compare.dots')} aria-haspopup="dialog" onClick={() => compare(row)}>
-          <Columns2 className="i" />
-        </IconButton>
-      ) : null}
-      {runId ? (
-        <IconButton small label={t('inspector.inspect')} onClick={() => onGo(runPath(runId))}>
-          <ScanSearch className="i" />
-        </IconButton>
-      ) : null}
+      ))}
+      {inMenu.length > 0 ? <MenuButton actions={inMenu} /> : null}
     </div>
+  )
+}
+
+/** The button of the menu of a message, whose code is loaded on first use. */
+function MenuButton({ actions }: { actions: readonly MessageAction[] }) {
+  const { t } = useTexts()
+  const button = useRef<HTMLButtonElement>(null)
+  const [isRequested, setRequested] = useState(false)
+  const trigger = (
+    <IconButton
+      ref={button}
+      small
+      label={t('moreActions')}
+      className={messageStyles.menuButton}
+      aria-haspopup="menu"
+      onClick={() => setRequested(true)}
+    >
+      <Ellipsis className="i" aria-hidden />
+    </IconButton>
+  )
+  if (!isRequested) return trigger
+  return (
+    <Suspense fallback={trigger}>
+      <MessageMenu
+        trigger={trigger}
+        actions={actions}
+        onClosed={() => button.current?.closest<HTMLElement>('[data-message]')?.focus({ preventScroll: true })}
+      />
+    </Suspense>
   )
 }

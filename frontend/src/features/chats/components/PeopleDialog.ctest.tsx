@@ -154,9 +154,9 @@ it('says how far an agent has read', async () => {
 
 it('wakes an agent once by a double click', async () => {
   const { screen } = await openDialog()
-  await screen.getByRole('button', { name: 'Look again: wake Scribe' }).dblClick()
+  await screen.getByRole('button', { name: 'Ask Scribe to look again' }).dblClick()
   await vi.waitFor(() => expect(listWakes()).toHaveLength(1))
-  await screen.getByRole('button', { name: 'Look again: wake Scribe' }).click()
+  await screen.getByRole('button', { name: 'Ask Scribe to look again' }).click()
   await vi.waitFor(() => expect(listWakes()).toHaveLength(2))
 })
 

@@ -104,9 +104,10 @@ async function showLog(messages: readonly MessageRow[]) {
 it('pins a message by its toolbar, and marks it', async () => {
   const { screen } = await showLog([messageRow(3, { payload: { text: 'text 3' } })])
   await userEvent.hover(screen.getByText('text 3'))
-  await screen.getByRole('button', { name: 'Pin', exact: true }).click()
+  await screen.getByRole('button', { name: 'More' }).click()
+  await screen.getByRole('menuitem', { name: 'Pin' }).click()
   await expect.element(screen.getByRole('img', { name: 'Pinned by you' })).toBeInTheDocument()
-  await expect.element(screen.getByRole('button', { name: 'Unpin' })).toBeInTheDocument()
+  await expect.element(screen.getByRole('button', { name: 'Unpin', includeHidden: true })).toBeInTheDocument()
   expect(listChanges(requests)).toEqual([['PUT /chats/c/messages/m3/pin', null]])
 })
 
@@ -114,7 +115,8 @@ it('says that a chat has as many pinned messages as it can have', async () => {
   refusal = 'too_many_pins'
   const { screen } = await showLog([messageRow(3, { payload: { text: 'text 3' } })])
   await userEvent.hover(screen.getByText('text 3'))
-  await screen.getByRole('button', { name: 'Pin', exact: true }).click()
+  await screen.getByRole('button', { name: 'More' }).click()
+  await screen.getByRole('menuitem', { name: 'Pin' }).click()
   await expect.element(screen.getByText(/A chat has at most 50 pinned messages/).first()).toBeInTheDocument()
 })
 
@@ -125,7 +127,8 @@ it('pins the answer of a reply that also has calls of tools', async () => {
     messageRow(3, { run_id: 'r', payload: { text: 'the answer' } }),
   ])
   await userEvent.hover(screen.getByText('the answer'))
-  await screen.getByRole('button', { name: 'Pin', exact: true }).click()
+  await screen.getByRole('button', { name: 'More' }).click()
+  await screen.getByRole('menuitem', { name: 'Pin' }).click()
   await vi.waitFor(() => expect(listChanges(requests)).toEqual([['PUT /chats/c/messages/m3/pin', null]]))
 })
 

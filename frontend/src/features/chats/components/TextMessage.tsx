@@ -14,6 +14,7 @@ import { LazyProse } from './LazyProse'
 import messageStyles from './Message.module.css'
 import { MessageFrame } from './MessageFrame'
 import { getTextId, MessageHeader, Quote } from './MessageParts'
+import { Thumbs } from './Thumbs'
 import { MessageFooter } from './VersionBadge'
 
 interface TextMessageProps {
@@ -25,11 +26,20 @@ interface TextMessageProps {
 export const TextMessage = memo(function TextMessage({ row, continuesAuthor }: TextMessageProps) {
   const { findName } = useChat()
   return (
-    <MessageFrame row={row} continuesAuthor={continuesAuthor} footer={<MessageFooter row={row} />}>
+    <MessageFrame row={row} continuesAuthor={continuesAuthor} footer={<TextFooter row={row} />}>
       <LazyProse text={row.payload.text} findName={findName} />
     </MessageFrame>
   )
 })
+
+function TextFooter({ row }: { row: TextMessageRow }) {
+  return (
+    <>
+      <MessageFooter row={row} />
+      <Thumbs row={row} />
+    </>
+  )
+}
 
 /** A message that is being sent, or that could not be sent. Its text is kept. */
 export const UnsentMessage = memo(function UnsentMessage({

@@ -180,6 +180,8 @@ it('moves between messages with the arrow keys, and with Tab through the focused
   await press('{Tab}')
   expect(document.activeElement?.getAttribute('aria-label')).toBe('Reply')
   await press('{Tab}')
+  expect(document.activeElement?.getAttribute('aria-label')).toBe('More')
+  await press('{Tab}')
   expect(document.activeElement).toBe(screen.getByLabelText('after').element())
 
   // Shift+Tab goes back to the same message, Enter to its actions, Escape to the message.
@@ -216,6 +218,19 @@ it('moves on from a focused message that is far out of view', async () => {
   await vi.waitFor(() => expect(focusedText()).toMatch(/text 1$/))
 })
 
+it('copies by the menu of a message, which leads back to the message', async () => {
+  const copy = vi.fn()
+  const screen = await render(log([row(1)], { ...context, copy }))
+  await userEvent.hover(screen.getByText('text 1'))
+  const message = screen.getByRole('article').element()
+  await screen.getByRole('button', { name: 'More' }).click()
+  await userEvent.hover(screen.getByRole('menu'))
+  await expect.element(screen.getByRole('menuitem').first()).toHaveTextContent('Copy textC')
+  await screen.getByRole('menuitem', { name: 'Copy as Markdown' }).click()
+  expect(copy.mock.calls).toEqual([['m1', 'markdown']])
+  await vi.waitFor(() => expect(document.activeElement).toBe(message))
+})
+
 const touch = (type: string, target: Element, x = 50) =>
   target.dispatchEvent(
     new PointerEvent(type, { bubbles: true, cancelable: true, pointerType: 'touch', clientX: x, clientY: 50 }),
@@ -235,10 +250,12 @@ it('marks a message on a long press and keeps the selection', async () => {
   touch('pointerdown', later)
   await vi.waitFor(() => expect(later.dataset['acting']).toBe(''))
   expect(message.dataset['acting']).toBeUndefined()
+  expect(later.querySelector('[role=toolbar]:popover-open')).not.toBeNull()
   expect(getSelection()?.toString()).toContain('text 1')
   expect(later.dispatchEvent(new MouseEvent('contextmenu', { bubbles: true, cancelable: true }))).toBe(true)
   touch('pointerup', later)
 
   touch('pointerdown', document.body)
   expect(later.dataset['acting']).toBeUndefined()
+  expect(later.querySelector('[role=toolbar]:popover-open')).toBeNull()
 })

@@ -42,43 +42,43 @@ export function WakeLine({ wakes, isQuiet, onQuietChange, children }: WakeLinePr
             <AgentGroup
               wakes={filterByEffect('wakes')}
               icon={<Zap className="i s" aria-hidden />}
-              textBefore="wake.wakes"
+              textAfter={() => t('wake.willAnswer')}
             />
             <AgentGroup
               wakes={filterByEffect('joins')}
               icon={<CornerDownRight className="i s" aria-hidden />}
               textBefore="wake.reads"
-              textAfter="wake.whenItBegins"
+              textAfter={() => t('wake.whenItBegins')}
             />
             <AgentGroup
               wakes={inNextStep.filter(wake => waitingForSubAgents.includes(wake.agent_id))}
               icon={<CornerDownRight className="i s" aria-hidden />}
-              textBefore="wake.steers"
-              textAfter="wake.nextNotSubAgents"
+              textBefore="wake.tell"
+              textAfter={count => t('wake.tellNotSubAgents', { count })}
             />
             <AgentGroup
               wakes={inNextStep.filter(wake => !waitingForSubAgents.includes(wake.agent_id))}
               icon={<CornerDownRight className="i s" aria-hidden />}
-              textBefore="wake.steers"
-              textAfter="wake.nextStep"
+              textBefore="wake.tell"
+              textAfter={count => t('wake.tellNextStep', { count })}
             />
             <AgentGroup
               wakes={filterByEffect('next_step_or_after')}
               icon={<CornerDownRight className="i s" aria-hidden />}
-              textBefore="wake.steers"
-              textAfter="wake.nextOrAfter"
+              textBefore="wake.tell"
+              textAfter={count => t('wake.tellNextOrAfter', { count })}
             />
             <AgentGroup
               wakes={filterByEffect('after_answer')}
               icon={<Reply className="i s" aria-hidden />}
               textBefore="wake.answers"
-              textAfter="wake.afterAnswer"
+              textAfter={() => t('wake.afterAnswer')}
             />
             <AgentGroup
               wakes={filterByEffect('after_other_work')}
               icon={<Reply className="i s" aria-hidden />}
               textBefore="wake.answers"
-              textAfter="wake.afterOtherWork"
+              textAfter={() => t('wake.afterOtherWork')}
             />
             <AgentGroup
               wakes={filterByEffect('refused')}
@@ -172,19 +172,19 @@ const describeReason = ({ reason }: WakeEffect, t: Texts['t']): string | null =>
 interface AgentGroupProps {
   wakes: readonly WakeEffect[]
   icon: ReactNode
-  textBefore: PlainTextKey
-  textAfter?: PlainTextKey
+  textBefore?: PlainTextKey
+  textAfter?(count: number): string
   showsReasons?: boolean
 }
 
-/** The agents on which the message has the same effect, between two texts that say which; nothing if there are none. */
+/** The agents on which the message has the same effect, with texts that say which; nothing if there are none. */
 function AgentGroup({ wakes, icon, textBefore, textAfter, showsReasons }: AgentGroupProps) {
   const { t } = useTexts()
   if (wakes.length === 0) return null
   return (
     <>
       {icon}
-      <span>{t(textBefore)}</span>
+      {textBefore ? <span>{t(textBefore)}</span> : null}
       {wakes.map(wake => (
         <Fragment key={wake.agent_id}>
           <AgentChip agentId={wake.agent_id} reason={showsReasons ? describeReason(wake, t) : null} />
@@ -193,7 +193,7 @@ function AgentGroup({ wakes, icon, textBefore, textAfter, showsReasons }: AgentG
           ) : null}
         </Fragment>
       ))}
-      {textAfter ? <span>{t(textAfter)}</span> : null}
+      {textAfter ? <span>{textAfter(wakes.length)}</span> : null}
     </>
   )
 }

@@ -45,7 +45,7 @@ export function FileCard({ file }: { file: FilePayload }) {
       <div className={styles.card}>
         <Icon className="i" aria-hidden />
         <span className={styles.facts}>
-          <span className="cut" title={file.name}>
+          <span className="cut" title={file.name} data-file-name>
             {file.name}
           </span>
           <small className="faint">{factsOf(file, t).join(' · ')}</small>

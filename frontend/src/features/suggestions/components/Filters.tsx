@@ -1,8 +1,7 @@
-import { ChevronDown } from 'lucide-react'
 import { useAgents, useMembers, useSuggestionCount } from '@/api'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
-import fieldStyles from '@/ui/Field.module.css'
+import { FilterSelect } from '@/ui/FilterSelect'
 import { Segments } from '@/ui/Segments'
 import { type SuggestionSearch, states } from '../search'
 import suggestionsStyles from './Suggestions.module.css'
@@ -67,16 +66,13 @@ interface ChoiceProps {
 
 function Choice({ label, allLabel, value, options, onChange }: ChoiceProps) {
   return (
-    <span className={cx(fieldStyles.select, suggestionsStyles.filter)}>
-      <select aria-label={label} value={value ?? ''} onChange={event => onChange(event.target.value || undefined)}>
-        <option value="">{allLabel}</option>
-        {options.map(option => (
-          <option key={option.id} value={option.id}>
-            {option.name}
-          </option>
-        ))}
-      </select>
-      <ChevronDown className="i s faint" aria-hidden />
-    </span>
+    <FilterSelect label={label} value={value ?? ''} onChange={id => onChange(id || undefined)}>
+      <option value="">{allLabel}</option>
+      {options.map(option => (
+        <option key={option.id} value={option.id}>
+          {option.name}
+        </option>
+      ))}
+    </FilterSelect>
   )
 }

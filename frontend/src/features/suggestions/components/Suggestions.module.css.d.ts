@@ -7,7 +7,6 @@
  */
 
 declare const filters: string;
-declare const filter: string;
 declare const sugg: string;
 declare const of: string;
 declare const why: string;
@@ -24,10 +23,10 @@ declare const reason: string;
 declare const against: string;
 declare const chatchoices: string;
 declare const chatchoice: string;
+declare const filter: string;
 
 export {
 	filters,
-	filter,
 	sugg,
 	of,
 	why,
@@ -43,12 +42,12 @@ export {
 	reason,
 	against,
 	chatchoices,
-	chatchoice
+	chatchoice,
+	filter
 };
 
 declare const __default_export__: {
 	filters: typeof filters;
-	filter: typeof filter;
 	sugg: typeof sugg;
 	of: typeof of;
 	why: typeof why;
@@ -65,5 +64,6 @@ declare const __default_export__: {
 	against: typeof against;
 	chatchoices: typeof chatchoices;
 	chatchoice: typeof chatchoice;
+	filter: typeof filter;
 };
 export default __default_export__;

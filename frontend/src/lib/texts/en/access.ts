@@ -30,7 +30,7 @@ const access = {
   'access.program': 'Outside program',
   'access.runsOutside': 'An outside program answers for {{name}}',
   'access.runsOutsideHint':
-    'Messages then start no run here. The program finds them by its token, or is told by a webhook. docs/outside-programs.md describes how.',
+    'Messages then start no run here. The program finds them by its token, or is told by a webhook. The page “Outside programs” of the documentation of Atelier describes how.',
   'access.noTokens': 'No program has a token of this agent.',
   'access.scope.full': 'Reads and posts',
   'access.scope.read': 'Only reads',

@@ -23,7 +23,8 @@ const compare = {
   'compare.over': 'Voting closed: this draft has ended.',
   'compare.votedBy': 'Voted: {{names}}',
   'compare.votes': 'How the chat voted',
-  'compare.voteCounts': '{{apply}}: draft {{draft}}, equal {{equal}}, production {{production}}',
+  'compare.voteCounts_one': 'Draft {{apply}}: {{count}} vote · equal: {{equal}} · production: {{production}}',
+  'compare.voteCounts_other': 'Draft {{apply}}: {{count}} votes · equal: {{equal}} · production: {{production}}',
 } as const
 
 export default compare

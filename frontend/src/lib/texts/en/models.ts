@@ -22,7 +22,11 @@ const models = {
   ownModelNotUsed: 'Not used, because {{why}}.',
   // who pays in a workspace
   whoPays: 'Who pays',
-  whoPaysForYou: 'For your requests here ({{model}}): {{text}}',
+  'paysForYou.person': 'Your own key pays for your requests here ({{model}}).',
+  'paysForYou.workspace': "The workspace's key pays for your requests here ({{model}}).",
+  'paysForYou.system': "The operator's key pays for your requests here ({{model}}).",
+  'paysForYou.demo': 'Your requests here are free of charge, with the demo model.',
+  ownModelElsewhere: 'Your own model does not answer here, because {{why}}.',
   allowOwnModels: 'Members may use their own models here',
   allowOwnModelsHint:
     "A member's own key then pays for the answers that they ask for. Their server receives the texts of the chat, also those of others, so it is off at first.",

@@ -15,7 +15,7 @@ const tools = {
   'policy.of': 'Policy for {{name}}',
   'tools.choose': 'Choose…',
   'tools.addOne': 'Add a tool',
-  'tools.addTo': 'Add a tool of {{name}}',
+  'tools.addTo': 'Add a tool to {{name}}',
   'tools.deleteServer': 'Delete {{name}}',
   'tools.deleteServer.hint': 'Its tools and their policies are deleted. Agents that have them work without them.',
   'tools.delete': 'Delete',

@@ -1,6 +1,6 @@
 /** The texts of addresses, handles, who may sign up and what tokens may do, in Simplified Chinese. */
 const access = {
-  handle: '代号',
+  handle: '用户名',
   handleHint: '用 @{{handle}} 提及。',
   changeEmail: '更改邮箱…',
   changeEmailTitle: '更改你的邮箱',
@@ -8,7 +8,7 @@ const access = {
   newEmail: '新的邮箱',
   sendConfirmation: '发送链接',
   emailPending: '等你打开发到 {{email}} 的链接。',
-  emailPendingLogged: '此服务不发送邮件。请向管理员索取 {{email}} 的链接：它可能在服务器的日志里。',
+  emailPendingLogged: '此服务不发送邮件。请向系统管理员索取 {{email}} 的链接：它可能在服务器的日志里。',
   cancelEmailChange: '取消更改',
   confirmEmailTitle: '确认你的邮箱',
   confirmEmailLead: '点一下，这个邮箱就是你的。',
@@ -29,7 +29,7 @@ const access = {
   'access.program': '外部程序',
   'access.runsOutside': '由外部程序替{{name}}回复',
   'access.runsOutsideHint':
-    '消息不再在这里启动运行。程序凭令牌读取消息，或由 Webhook 通知。做法见 docs/outside-programs.md。',
+    '消息不再在这里启动运行。程序凭令牌读取消息，或由 Webhook 通知。做法见 Atelier 文档的“Outside programs”一页。',
   'access.noTokens': '还没有程序持有这个 Agent 的令牌。',
   'access.scope.full': '可读取与发言',
   'access.scope.read': '只能读取',

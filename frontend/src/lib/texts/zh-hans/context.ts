@@ -37,11 +37,11 @@ const context = {
   'context.undo': '撤销',
   'embeddings.title': '按语义搜索',
   'embeddings.about':
-    '设置嵌入模型后，采用“检索”方式的 Agent 能找到用其他说法或其他语言表达相同意思的较早消息。长聊天的文字会发送到这个服务器，费用由工作区支付。',
+    '设置嵌入模型后，采用“检索”方式的 Agent 能找到用其他说法或其他语言表达相同意思的较早消息。长聊天室的文字会发送到这个服务器，费用由工作区支付。',
   'embeddings.none': '尚未设置：按文字查找较早的消息。',
-  'embeddings.unsupported': '此安装的数据库无法存储嵌入向量。管理员可以添加 PostgreSQL 扩展“vector”。',
-  'embeddings.progress': '{{count}} 个长聊天中已有 {{done}} 个就绪',
-  'embeddings.noChats': '还没有足够长的聊天',
+  'embeddings.unsupported': '此安装的数据库无法存储嵌入向量。系统管理员可以添加 PostgreSQL 扩展“vector”。',
+  'embeddings.progress': '{{count}} 个长聊天室中已有 {{done}} 个就绪',
+  'embeddings.noChats': '还没有足够长的聊天室',
   'embeddings.failed': '上一次请求失败：{{why}} 会再试一次。',
   'embeddings.provider': '嵌入服务提供商',
   'embeddings.model': '嵌入模型',
@@ -66,8 +66,8 @@ const context = {
   'context.newest_other': '最新的 {{count}} 条消息，以放得下为限',
   'context.limit': '上限',
   'context.limitOf.model': '{{n}} Token，模型最多能读取的量',
-  'context.limitOf.workspace': '{{n}} Token，由工作区设定',
-  'context.limitOf.agent': '{{n}} Token，由 Agent 设定',
+  'context.limitOf.workspace': '{{n}} Token，由工作区设置',
+  'context.limitOf.agent': '{{n}} Token，由 Agent 设置',
   'context.limitOfModel': '模型能读取的上限',
 } as const
 

@@ -8,7 +8,7 @@ const models = {
   ownModelDeleteTitle: '删除你的模型与密钥？',
   ownModelDeleteEffects: '你所问的 Agent 会再次使用工作区的模型。正在使用你的模型的工作会在下一次请求前结束。',
   ownModelDeleted: '你的模型与密钥已删除。',
-  ownModelForbidden: '管理员不允许在这里使用自己的模型。',
+  ownModelForbidden: '系统管理员不允许在这里使用自己的模型。',
   settingsOwnModel: '设置 → 你的模型',
   ownModelState: '状态',
   ownModelUntested: '保存后还没有测试。',
@@ -19,10 +19,14 @@ const models = {
   ownModelUsed: '用于你的请求',
   ownModelNotUsed: '没有使用，因为{{why}}。',
   whoPays: '由谁付费',
-  whoPaysForYou: '你在这里的请求（{{model}}）：{{text}}',
+  'paysForYou.person': '你在这里的请求（{{model}}）由你自己的密钥付费。',
+  'paysForYou.workspace': '你在这里的请求（{{model}}）由工作区的密钥付费。',
+  'paysForYou.system': '你在这里的请求（{{model}}）由系统管理员的密钥付费。',
+  'paysForYou.demo': '你在这里的请求使用演示模型，免费。',
+  ownModelElsewhere: '你自己的模型不在这里回答，因为{{why}}。',
   allowOwnModels: '成员可以在这里使用自己的模型',
   allowOwnModelsHint: '成员提问所得的回答由其自己的密钥付费。其服务器会收到聊天室的文字，包括他人的，所以默认为关闭。',
-  noModelOffered: '目前没有模型可以回答。请询问管理员。',
+  noModelOffered: '目前没有模型可以回答。请询问系统管理员。',
 }
 
 export default models

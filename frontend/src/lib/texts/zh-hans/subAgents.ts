@@ -20,7 +20,7 @@ const subAgents = {
   'subAgents.context': '附带信息 · {{text}}',
   'subAgents.files': '任务的文件',
   'subAgents.hiddenFile': '已删除或你无权查看的文件',
-  'subAgents.stopNamed': '停止 {{name}}',
+  'subAgents.stopNamed': '停止{{name}}',
   'subAgents.total_one': '{{amount}}，{{count}} 次运行',
   'subAgents.total_other': '{{amount}}，{{count}} 次运行',
   'subAgents.cost': '这条回复的费用',
@@ -29,7 +29,7 @@ const subAgents = {
   'field.allowed_sub_agents': '可以交办任务的 Agent',
   'field.max_depth': '层数',
   'subAgents.agentTools': '当作工具的 Agent',
-  'subAgents.byPublisher': '公开，来自 {{name}}',
+  'subAgents.byPublisher': '公开，来自{{name}}',
   'subAgents.readyMade': '内置',
   'subAgents.takenDown': '已下架',
   'subAgents.notFound': '这里找不到',
@@ -37,8 +37,8 @@ const subAgents = {
   'subAgents.acceptsNone': '不接受任务',
   'subAgents.allowedHint': '它可以把任务交给这些 Agent，最多 {{most}} 个。',
   'subAgents.waitsForYou': '等你决定',
-  'subAgents.waitsFor': '等 {{name}} 决定',
-  'subAgents.retryCaller': '它本身没有“重试”：请重试 {{name}} 的回答，或请 {{name}} 再交办一次。',
+  'subAgents.waitsFor': '等{{name}}决定',
+  'subAgents.retryCaller': '它本身没有“重试”：请重试{{name}}的回答，或请{{name}}再交办一次。',
 }
 
 export default subAgents

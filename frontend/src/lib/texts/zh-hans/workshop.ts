@@ -39,7 +39,7 @@ const workshop: Record<keyof typeof en, string> = {
   closeAndEdit: '关闭它并在此编写',
   closeAndMerge: '关闭它并合并',
   closeAndAccept: '关闭它并采纳',
-  wouldLikeToWrite: '{{name}} 想要编写',
+  wouldLikeToWrite: '{{name}}想要编写',
   handOver: '交出',
   'doing.handingOver': '正在交出',
   saveNotApplied: '这份文字没有应用于此聊天室，还没有人试过。',

@@ -1,6 +1,6 @@
 /** The texts of addresses, handles, who may sign up and what tokens may do, in Traditional Chinese. */
 const access = {
-  handle: '代號',
+  handle: '使用者名稱',
   handleHint: '用 @{{handle}} 提及。',
   changeEmail: '變更電子郵件…',
   changeEmailTitle: '變更你的電子郵件',
@@ -8,7 +8,7 @@ const access = {
   newEmail: '新的電子郵件',
   sendConfirmation: '寄出連結',
   emailPending: '等你開啟寄到 {{email}} 的連結。',
-  emailPendingLogged: '此服務不寄送郵件。請向管理員索取 {{email}} 的連結：它可能在伺服器的記錄檔裡。',
+  emailPendingLogged: '此服務不寄送郵件。請向系統管理員索取 {{email}} 的連結：它可能在伺服器的記錄檔裡。',
   cancelEmailChange: '取消變更',
   confirmEmailTitle: '確認你的電子郵件',
   confirmEmailLead: '按一下，這個電子郵件就是你的。',
@@ -29,7 +29,7 @@ const access = {
   'access.program': '外部程式',
   'access.runsOutside': '由外部程式替{{name}}回覆',
   'access.runsOutsideHint':
-    '訊息不再在這裡啟動執行。程式憑權杖讀取訊息，或由 Webhook 通知。做法見 docs/outside-programs.md。',
+    '訊息不再在這裡啟動執行。程式憑權杖讀取訊息，或由 Webhook 通知。做法見 Atelier 文件的「Outside programs」一頁。',
   'access.noTokens': '還沒有程式持有這個 Agent 的權杖。',
   'access.scope.full': '可讀取與發言',
   'access.scope.read': '只能讀取',

@@ -22,7 +22,8 @@ const compare = {
   'compare.over': '投票已結束：這份草稿已關閉。',
   'compare.votedBy': '投票者：{{names}}',
   'compare.votes': '聊天室的投票',
-  'compare.voteCounts': '{{apply}}：草稿 {{draft}}，一樣好 {{equal}}，正式版本 {{production}}',
+  'compare.voteCounts_one': '草稿 {{apply}}：{{count}} 票 · 一樣好：{{equal}} · 正式版本：{{production}}',
+  'compare.voteCounts_other': '草稿 {{apply}}：{{count}} 票 · 一樣好：{{equal}} · 正式版本：{{production}}',
 }
 
 export default compare

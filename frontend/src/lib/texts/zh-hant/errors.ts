@@ -97,10 +97,9 @@ const errors: Record<keyof typeof en, string> = {
   'run.rights_lost': '此 Agent 或它為之工作的人已不在此聊天室。重新加入後重試。',
   'run.no_version': '此 Agent 沒有已儲存的版本。在工坊儲存後重試。',
   'run.forbidden': '此 Agent 不能再在這裡回答。重新加入聊天室後重試。',
-  'run.llm_profile_failed':
-    '{{name}} 自己的模型沒有回應，也不會改用別人的金鑰。{{name}} 可以在「設定 → 你的模型」查看。',
-  'run.llm_profile_withdrawn': '{{name}} 自己的模型已更換、刪除或不再允許使用，因此工作已結束。請重試。',
-  'error.llm_profile_unusable': '{{name}} 自己的模型的金鑰已無法讀取。{{name}} 可以在「設定 → 你的模型」重新輸入。',
+  'run.llm_profile_failed': '{{name}}自己的模型沒有回應，也不會改用別人的金鑰。{{name}}可以在「設定 → 你的模型」查看。',
+  'run.llm_profile_withdrawn': '{{name}}自己的模型已更換、刪除或不再允許使用，因此工作已結束。請重試。',
+  'error.llm_profile_unusable': '{{name}}自己的模型的金鑰已無法讀取。{{name}}可以在「設定 → 你的模型」重新輸入。',
   'run.failed': '回答失敗了。請重試。',
   'error.agent_refused': '無法喚醒這個 Agent：它已停用或已下架。',
   'error.schedule_invalid': '這個排程無效，請檢查時間。',

@@ -26,7 +26,7 @@ const notifications = {
   'notification.agentPublished': '{{agent}}有新的公開版本',
   'notification.agentTakenDown': '{{agent}}已下架',
   'notification.budgetWarning': '預算已用 80%',
-  'notification.toolsChanged': '有伺服器更改了工具：在編輯者審閱前已停用',
+  'notification.toolsChanged': '有伺服器更改了工具：在編輯者審閱前已關閉',
   'notification.approvalAsked': '{{agent}}在等你決定',
   'notification.approvalAskedIn': '{{agent}}在{{chat}}等你決定',
   'notification.modelChanged': '{{actor}}更換了模型：Agent 所在聊天室的內容從此傳送到別處',

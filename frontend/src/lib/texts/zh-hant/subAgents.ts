@@ -20,7 +20,7 @@ const subAgents = {
   'subAgents.context': '附帶資料 · {{text}}',
   'subAgents.files': '任務的檔案',
   'subAgents.hiddenFile': '已刪除或你無權查看的檔案',
-  'subAgents.stopNamed': '停止 {{name}}',
+  'subAgents.stopNamed': '停止{{name}}',
   'subAgents.total_one': '{{amount}}，{{count}} 次執行',
   'subAgents.total_other': '{{amount}}，{{count}} 次執行',
   'subAgents.cost': '這則回覆的費用',
@@ -29,7 +29,7 @@ const subAgents = {
   'field.allowed_sub_agents': '可以交辦任務的 Agent',
   'field.max_depth': '層數',
   'subAgents.agentTools': '當作工具的 Agent',
-  'subAgents.byPublisher': '公開，來自 {{name}}',
+  'subAgents.byPublisher': '公開，來自{{name}}',
   'subAgents.readyMade': '內建',
   'subAgents.takenDown': '已下架',
   'subAgents.notFound': '這裡找不到',
@@ -37,8 +37,8 @@ const subAgents = {
   'subAgents.acceptsNone': '不接受任務',
   'subAgents.allowedHint': '它可以把任務交給這些 Agent，最多 {{most}} 個。',
   'subAgents.waitsForYou': '等你決定',
-  'subAgents.waitsFor': '等 {{name}} 決定',
-  'subAgents.retryCaller': '它本身沒有「重試」：請重試 {{name}} 的回答，或請 {{name}} 再交辦一次。',
+  'subAgents.waitsFor': '等{{name}}決定',
+  'subAgents.retryCaller': '它本身沒有「重試」：請重試{{name}}的回答，或請{{name}}再交辦一次。',
 }
 
 export default subAgents

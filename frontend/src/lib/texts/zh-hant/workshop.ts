@@ -39,7 +39,7 @@ const workshop: Record<keyof typeof en, string> = {
   closeAndEdit: '關閉它並在此編寫',
   closeAndMerge: '關閉它並合併',
   closeAndAccept: '關閉它並採納',
-  wouldLikeToWrite: '{{name}} 想要編寫',
+  wouldLikeToWrite: '{{name}}想要編寫',
   handOver: '交出',
   'doing.handingOver': '正在交出',
   saveNotApplied: '這份文字沒有套用於此聊天室，還沒有人試過。',
