@@ -14,7 +14,6 @@ from common.rest import Body
 from events.payloads import VoteChoice
 from events.rows import AgentRow, Avatar, NewAvatar, Row, ThumbValue
 
-
 Question = Annotated[str, Field(max_length=200, pattern=NOT_BLANK)]
 
 
