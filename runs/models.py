@@ -63,6 +63,7 @@ class KindName(models.TextChoices):
     COMPARISON = "comparison", _("comparison")
     SUB_AGENT = "sub_agent", _("task of another agent")
     CHAT_SUMMARY = "chat_summary", _("summary of a chat")
+    AGENT_PROPOSAL = "agent_proposal", _("proposal of an agent")
 
 
 KIND_LABELS: "dict[str, StrOrPromise]" = {}

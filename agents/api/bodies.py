@@ -9,10 +9,12 @@ from pydantic.config import JsonDict
 from agents.specs.content import MAX_PROMPT, SpecContent, ToolName
 from agents.specs.templates import AGENT_TEMPLATES, TEAM_TEMPLATES
 from common.paging import PageQuery
-from common.request_types import MAX_NUMBER, Handle, Language, Name, Revision, Version
+from common.request_types import MAX_NUMBER, NOT_BLANK, Handle, Language, Name, Revision, Version
 from common.rest import Body
 from events.payloads import VoteChoice
 from events.rows import AgentRow, Avatar, NewAvatar, Row, ThumbValue
+
+Question = Annotated[str, Field(max_length=200, pattern=NOT_BLANK)]
 
 
 class NewAgentBody(Body):
@@ -34,6 +36,8 @@ class NewAgentBody(Body):
     """A letter or an emoji with a colour. Left out: chosen."""
     open_chat: bool = False
     """Whether the agent greets the reader in a new chat, `chat_id` of the answer."""
+    questions: Annotated[list[Question], Field(max_length=3)] | None = None
+    """Example questions in its greeting."""
 
 
 class NewAgentRow(AgentRow):

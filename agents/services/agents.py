@@ -1,7 +1,7 @@
 """Create and delete agents, and change their profiles."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -51,13 +51,17 @@ def create_agent(
     tools: Sequence[str] | None = None,
     avatar: NewAvatar | None = None,
     open_chat: bool = False,
+    questions: Sequence[str] | None = None,
 ) -> NewAgent:
-    """Create an agent with its first version. Omitted fields come from the template, in the actor's language.
+    """Create an agent with its first version. Omitted fields come from the template, in the actor's language. `questions`: the
+    example questions of its greeting.
 
     Raises `NotFound`, `Forbidden`, `QuotaReached`, `Invalid` for an unknown template or tool, `Conflict` (`handle_taken`).
     """
     workspace = get_workspace_for(actor, workspace_id, WorkspaceVerb.CREATE_AGENT)
     start = get_agent_template(template, actor.language)
+    if questions is not None:
+        start = replace(start, questions=tuple(question.strip() for question in questions))
     content = SpecContent(
         prompt=start.prompt if prompt is None else prompt,
         tools=tuple(ToolUse(tool=tool) for tool in (start.available_tools if tools is None else tools)),

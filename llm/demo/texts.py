@@ -3,6 +3,7 @@
 import json
 import re
 
+from llm.demo.proposals import build_proposal
 from llm.demo.rules import DELEGATE, Call, DemoConversation, detect_language
 from llm.messages import ModelRequest, ToolCall
 
@@ -138,6 +139,8 @@ def build_job_answer(request: ModelRequest) -> str | None:
         return "I am the demo model and cannot merge texts."
     if system.startswith("You are the Chat summarizer."):
         return _build_chat_summary(request.turns[-1].text)
+    if system.startswith("You are the Prompt writer."):
+        return build_proposal(_find_fenced_text(request.turns[-1].text, "sentence"))
     if not system.startswith("You are the Summarizer."):
         return None
     job_input = request.turns[-1].text

@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import Field
 
 from common.paging import PageQuery
-from common.request_types import Revision
+from common.request_types import NOT_BLANK, Revision
 from common.rest import Body
 from events.payloads import MESSAGE_TEXT
 from events.rows import Row, RunRow
@@ -22,6 +22,32 @@ class ComparisonBody(Body):
     revision: Revision | None = None
     """The revision of the draft, which must be applied; null: compare the applied revision, even if the draft was
     edited since."""
+
+
+class AgentProposalBody(Body):
+    sentence: str = Field(max_length=4_000, pattern=NOT_BLANK)
+    """What the agent shall do."""
+
+
+class ProposedAgentRow(Row):
+    """An agent that does not exist. `questions`: example questions to begin with."""
+
+    name: str
+    description: str
+    prompt: str
+    questions: list[str]
+
+
+class AgentProposalRow(Row):
+    """A proposal that a model writes. `error_code` and `error` say why there is none. `provider`, `model`: what has written it."""
+
+    id: UUID
+    state: Literal["queued", "running", "completed", "failed", "stopped"]
+    agent: ProposedAgentRow | None = None
+    provider: str = ""
+    model: str = ""
+    error_code: str = ""
+    error: str = ""
 
 
 class StepRow(Row):

@@ -14,10 +14,20 @@ from chats.services.posting_limits import get_posting_buckets, remember_workspac
 from common.paging import PAGE_PARAMETERS, answer_page, get_page, serialize_rows
 from common.rest import Page, Request, build_list_response, build_query_parameters, build_response, read, read_query
 from events.rows import LLMCallRow, MessageRow, ReplyRow, RunRow
-from runs.api.bodies import ComparisonBody, RunDetailRow, RunsQuery, StepRow
+from runs.api.bodies import (
+    AgentProposalBody,
+    AgentProposalRow,
+    ComparisonBody,
+    ProposedAgentRow,
+    RunDetailRow,
+    RunsQuery,
+    StepRow,
+)
+from runs.kinds.agent_proposal import AgentProposal
+from runs.models import Run
 from runs.permissions import get_run_for
 from runs.selectors import build_reply_rows, count_runs_ahead, list_replies_of_version, list_runs
-from runs.services import comparisons, runs
+from runs.services import agent_proposals, comparisons, runs
 from usage.selectors import list_calls_of_run
 
 
@@ -46,6 +56,41 @@ class Calls(APIView):
         """List the requests of a run to models."""
         run = get_run_for(request.user, run_id, ChatVerb.SEE)
         return build_list_response(list_calls_of_run(run.id))
+
+
+class AgentProposals(APIView):
+    person_buckets = ("jobs",)
+
+    @extend_schema(operation_id="propose_agent", request=AgentProposalBody, responses={202: AgentProposalRow})
+    def post(self, request: Request, workspace_id: UUID) -> HttpResponse:
+        """Have a model propose an agent for a sentence. No agent is created; read the proposal until it is completed."""
+        sentence = read(request, AgentProposalBody).sentence
+        return build_response(
+            _build_proposal_row(agent_proposals.propose_agent(request.user, workspace_id, sentence=sentence)), 202
+        )
+
+
+class OneAgentProposal(APIView):
+    @extend_schema(operation_id="read_agent_proposal", responses=AgentProposalRow)
+    def get(self, request: Request, workspace_id: UUID, proposal_id: UUID) -> HttpResponse:
+        """Read a proposal of an agent that the reader has asked for."""
+        return build_response(
+            _build_proposal_row(agent_proposals.get_agent_proposal(request.user, workspace_id, proposal_id))
+        )
+
+
+def _build_proposal_row(run: Run) -> AgentProposalRow:
+    stamp = run.stamp or {}
+    agent = AgentProposal.model_validate_json(run.answer) if run.answer else None
+    return AgentProposalRow(
+        id=run.id,
+        state=run.state,
+        agent=ProposedAgentRow(**agent.model_dump()) if agent else None,
+        provider=stamp.get("provider", ""),
+        model=stamp.get("model", ""),
+        error_code=run.error_code,
+        error=run.error,
+    )
 
 
 class Stop(APIView):

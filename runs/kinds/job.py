@@ -119,8 +119,13 @@ class Job(RunKind):
     def build_form(self, job_input: JobInput) -> AnswerForm | None:
         """Return the schema that the answer of a model has to follow; null: the answer is a text.
 
-        The answer is stored as text. It may be invalid after the last repair. The demo model and services get no form."""
+        The answer is stored as text. Unless the form says otherwise (`must_fit`), it may be invalid after the last repair. The
+        demo model and services get no form."""
         return None
+
+    def format_answer(self, text: str) -> str:
+        """Return a valid answer as it is stored."""
+        return text
 
     def find_service(self) -> Endpoint | None:
         """Return the service of the operator that does this job instead of the agent, or null."""
@@ -170,7 +175,7 @@ class Job(RunKind):
         if answer.calls or event.problems:
             self.save(update)
         elif answer.text.strip():
-            finish_run(update).set(answer=answer.text)
+            finish_run(update).set(answer=self.format_answer(answer.text))
             build_changes_after_end([run], has_answered=True)
             update.save()
         else:

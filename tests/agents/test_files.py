@@ -233,6 +233,8 @@ def test_an_exported_agent_can_be_imported_with_the_same_content_and_greets(team
     assert (spec.origin, agent.current_spec_id) == ("imported", spec.id)
     greeting = Message.objects.get(chat=row["chat_id"], type="TEXT_MESSAGE")
     assert (greeting.author, greeting.payload["greeting"]) == (agent, True)
+    assert greeting.payload["questions"] == ["What can you do for me?"]
+    assert greeting.payload["improvement"] == {"label": "Make it one sentence", "line": "- Answer in one sentence."}
 
 
 def test_any_version_can_be_exported(team):

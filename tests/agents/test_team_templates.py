@@ -65,6 +65,9 @@ def test_one_call_makes_a_lead_four_specialists_and_a_chat_in_which_the_lead_gre
     [greeting] = Message.objects.filter(chat=new.chat, type="TEXT_MESSAGE")
     assert greeting.author_id == new.lead.id
     assert greeting.text.startswith("Hello, I am Travel lead, and these are my agents.")
+    # Its example question has no improvement: the team looks up what it answers.
+    assert greeting.payload["questions"] == list(get_team_template("trip").lead.questions) != []
+    assert "improvement" not in greeting.payload
     assert new.chat.title == "Trip"
     assert not Run.objects.exists()
 

@@ -27,8 +27,10 @@ from events.rows import ListingCategory
 from files.models import File
 from llm import model_tests
 from publishing import services as publishing
+from runs.kinds.agent_proposal import AGENT_PROPOSAL, build_proposal_input
 from runs.models import Run
 from runs.services import comparisons
+from runs.services.runs import start_job
 from suggestions.models import Merge, Suggestion
 from tests.api.client import Upload
 from tests.factories.actors import PASSWORD
@@ -111,6 +113,7 @@ def make_things(team: Team) -> Things:
         "revision": 1,
         "comparison_id": new_id(),
         "model_test_id": new_id(),
+        "proposal_id": new_id(),
         "file_id": FileFactory.create(chat=team.chat, uploaded_by=team.bob).id,
         **_make_mcp_server(team),
         **_make_http_server(team),
@@ -216,6 +219,20 @@ def _store_tool_job(team: Team, things: Things, who: str) -> None:
         str(things["job_id"]), "document", str(person.id), state="done", is_ok=True, document=document, import_data=read
     )
     jobs.store_tool_job(team.workspace.id, job)
+
+
+def _make_agent_proposal(team: Team, things: Things, who: str) -> None:
+    """Store a proposal that the person has asked for."""
+    person = team[who] if who in ("alice", "bob", "charlie") else team.alice
+    run = start_job(
+        person,
+        team.workspace.id,
+        kind=AGENT_PROPOSAL,
+        subject_id=person.id,
+        job_input=build_proposal_input("Answer customers."),
+    )
+    Run.objects.filter(pk=things["proposal_id"]).delete()
+    Run.objects.filter(pk=run.pk).update(id=things["proposal_id"])
 
 
 def _clear_tool_jobs() -> Things:
@@ -582,6 +599,12 @@ OPERATIONS: dict[str, Operation] = {
     "list_agents": Operation("GET", "workspaces/{workspace_id}/agents", MEMBERS),
     "create_agent": Operation("POST", "workspaces/{workspace_id}/agents", EDITORS, lambda t: {"name": "New"}),
     "create_team": Operation("POST", "workspaces/{workspace_id}/teams", EDITORS, lambda t: {"template": "trip"}),
+    "propose_agent": Operation(
+        "POST", "workspaces/{workspace_id}/agent-proposals", EDITORS, lambda t: {"sentence": "Answer customers."}
+    ),
+    "read_agent_proposal": Operation(
+        "GET", "workspaces/{workspace_id}/agent-proposals/{proposal_id}", EDITORS, prepare=_make_agent_proposal
+    ),
     "read_agent": Operation("GET", "agents/{agent_id}", MEMBERS),
     "update_agent_profile": Operation("PATCH", "agents/{agent_id}", EDITORS, lambda t: {"name": "New", "revision": 1}),
     "delete_agent": Operation("DELETE", "agents/{agent_id}", EDITORS),

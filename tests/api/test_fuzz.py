@@ -177,6 +177,7 @@ FULL = {
         "prompt": "p",
         "tools": ["current_time"],
         "open_chat": True,
+        "questions": ["What?"],
     },
     "write_draft": {
         "content": {

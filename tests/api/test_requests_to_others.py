@@ -32,6 +32,7 @@ BUCKETS = {
     "start_comparison": {"jobs", "posts"},
     "send_webhook_test": {"jobs"},
     "send_delivery_again": {"jobs"},
+    "propose_agent": {"jobs"},
     "retry_run": {"jobs"},
     "suggest_draft": {"jobs"},
     "suggest_spec": {"jobs"},

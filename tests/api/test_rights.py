@@ -275,7 +275,13 @@ GRANTS: dict[str, set[str]] = {
         "set_embedding_model",
         "delete_embedding_model",
     },
-    "create_agent_workspace": {"create_agent", "import_agent", "create_team"},
+    "create_agent_workspace": {
+        "create_agent",
+        "import_agent",
+        "create_team",
+        "propose_agent",
+        "read_agent_proposal",
+    },
     "stop_run_chat": {"stop_board", "pause_board"},  # the run of the table works for Bob himself
     "edit_draft_actor": set(),  # suggesters may anyway
     "save_agent_actor": {"save_draft", "restore_version"},

@@ -13,10 +13,20 @@ from agents.specs.differences import diff
 from chats import services as chats
 from chats.models import Message
 from llm.demo.model import DemoModel
+from llm.demo.rules import read_conversation
+from llm.demo.scripts import list_questions
 from llm.messages import Answer, ModelRequest, Turn
+from llm.structured import parse_answer
+from runs.kinds.agent_proposal import MAX_PROPOSED_PROMPT, AgentProposal, build_proposal_input
 from suggestions.job_inputs import build_summary_input
-from tests.llm.test_demo_model import CLOCK, answer_to, read_answer_text, tool
+from tests.llm.test_demo_model import CLOCK, answer_to, read_answer_text, request_of, tool
 from workspaces.models import Credential
+
+SENTENCES = {
+    "en": "plan our group trips,\nand quote every price in euros",
+    "zh-hant": "幫我們安排團體行程，價格一律用新台幣報價",
+    "zh-hans": "帮我们安排团体行程，价格一律用人民币报价",
+}
 
 SCRIBE = Actor(name="Scribe")
 BASE = SpecContent(prompt="Answer.\nBe kind.")
@@ -214,3 +224,48 @@ async def test_the_chat_summarizer_writes_titles_in_the_language_of_the_messages
     assert json.loads(await of_shipped("chat-summarizer", plain)) == {
         "sentences": [{"section": "Said", "text": "Alice: Good morning", "from": [7]}]
     }
+
+
+async def propose(sentence: str) -> AgentProposal:
+    return parse_answer(AgentProposal, await of_shipped("prompt-writer", build_proposal_input(sentence).text))
+
+
+@pytest.mark.parametrize(
+    ("language", "name", "first_line"),
+    [
+        ("en", "Planner", "You are Planner. Your task: plan our group trips, and quote every price in euros."),
+        ("zh-hant", "企劃", "你是企劃。你的任務：幫我們安排團體行程，價格一律用新台幣報價。"),
+        ("zh-hans", "策划", "你是策划。你的任务：帮我们安排团体行程，价格一律用人民币报价。"),
+    ],
+)
+async def test_a_proposal_repeats_the_sentence_in_its_language(language: str, name: str, first_line: str) -> None:
+    proposal = await propose(SENTENCES[language])
+    assert (proposal.name, proposal.prompt.split("\n")[0]) == (name, first_line)
+    assert proposal.description == first_line.split(": " if language == "en" else "：", 1)[1]
+    # The example question is one that the demo model answers in another way once the prompt is improved.
+    assert proposal.questions == list(list_questions("blank", language))
+    answer = await read_answer_text(proposal.questions[0], proposal.prompt)
+    assert first_line in answer
+    assert await read_answer_text(proposal.questions[0], f"{proposal.prompt}\n- Answer in one sentence.") != answer
+    read = read_conversation(request_of("Hello", proposal.prompt))
+    assert (read.max_sentences, read.closing, read.language) == (None, "", "en")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "name"),
+    [
+        ("Answer customers politely", "Support"),
+        ("Check our letters", "Reviewer"),
+        ("Keep minutes", "Note keeper"),
+        ("Sing", "Helper"),
+        ("<<<end of sentence 1>>> {name} {0} \\1", "Helper"),
+        ("回覆客人的來信", "客服"),
+        ("唱歌", "幫手"),
+        ("x" * 4_000, "Helper"),
+    ],
+)
+async def test_any_sentence_gets_a_proposal(sentence: str, name: str) -> None:
+    proposal = await propose(sentence)
+    assert proposal.name == name
+    assert sentence[:20] in proposal.prompt
+    assert len(proposal.prompt) < MAX_PROPOSED_PROMPT

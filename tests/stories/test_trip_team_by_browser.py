@@ -71,6 +71,39 @@ def test_a_newcomer_makes_an_answer_right_and_invites_a_colleague(alice: Person,
     assert alice.errors == []
 
 
+def test_a_newcomer_describes_an_agent_in_a_sentence_and_previews_its_prompt(alice: Person, tmp_path):
+    page = alice.page
+    choose_the_demo_model(alice)
+    page.get_by_label("Or describe it in one sentence").fill("Answer our customers, politely and in short")
+    page.get_by_role("button", name="Write a prompt from it").click()
+    proposed = page.get_by_role("region", name="Proposed agent")
+    expect(proposed).to_contain_text("The demo model has put your sentence into a pattern")
+    prompt = proposed.get_by_label("Prompt")
+    expect(prompt).to_have_value(
+        re.compile(r"^You are Support\. Your task: Answer our customers, politely and in short\.\n")
+    )
+    expect(page.get_by_label("Name", exact=True)).to_have_value("Support")
+    expect(page.get_by_role("complementary", name="Preview")).to_contain_text("You are Support.")
+    page.screenshot(path=tmp_path / "proposal.png", full_page=True)
+    # Nothing is created by asking, and asking again replaces what was proposed.
+    [workspace] = alice.send("GET", "me")["workspaces"]
+    assert alice.send("GET", f"workspaces/{workspace['id']}/agents")["results"] == []
+    page.get_by_label("Or describe it in one sentence").fill("Plan our deliveries")
+    page.get_by_role("button", name="Write another one").click()
+    expect(prompt).to_have_value(re.compile(r"^You are Planner\."))
+
+    prompt.press("Control+End")
+    page.keyboard.type("\n- Sign with Lighthouse.")
+    page.get_by_role("button", name="Create and start chatting").click()
+    page.get_by_role("group", name="Example questions").get_by_role("button", name="What can you do for me?").click()
+    alice.sees("You are Planner. Your task: Plan our deliveries.")
+    [agent] = alice.send("GET", f"workspaces/{workspace['id']}/agents")["results"]
+    assert (agent["actor"]["name"], agent["actor"]["description"]) == ("Planner", "Plan our deliveries.")
+    spec = alice.send("GET", f"agents/{agent['actor']['id']}/versions/1")
+    assert spec["content"]["prompt"].endswith("\n- Sign with Lighthouse.")
+    assert alice.errors == []
+
+
 QUESTION = "Four days in Kyoto for six people under 120,000, dry weather if possible."
 
 

@@ -2895,6 +2895,43 @@ export interface paths {
         patch: operations["rename_workspace"];
         trace?: never;
     };
+    "/api/v1/workspaces/{workspace_id}/agent-proposals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Have a model propose an agent for a sentence
+         * @description No agent is created; read the proposal until it is completed.
+         */
+        post: operations["propose_agent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workspaces/{workspace_id}/agent-proposals/{proposal_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a proposal of an agent that the reader has asked for */
+        get: operations["read_agent_proposal"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workspaces/{workspace_id}/agents": {
         parameters: {
             query?: never;
@@ -3590,6 +3627,27 @@ export interface components {
             name: string;
             /** @default null */
             workspace_id: string | null;
+        };
+        AgentProposalBodyRequest: {
+            /** @description What the agent shall do. */
+            sentence: string;
+        };
+        /** @description A proposal that a model writes. `error_code` and `error` say why there is none. `provider`, `model`: what has written it. */
+        AgentProposalRow: {
+            /** @default null */
+            agent: components["schemas"]["ProposedAgentRow"] | null;
+            /** @default  */
+            error: string;
+            /** @default  */
+            error_code: string;
+            /** Format: uuid */
+            id: string;
+            /** @default  */
+            model: string;
+            /** @default  */
+            provider: string;
+            /** @enum {string} */
+            state: "queued" | "running" | "completed" | "failed" | "stopped";
         };
         /** @description A report of the reader about a public agent. */
         AgentReportRow: {
@@ -6018,6 +6076,11 @@ export interface components {
              */
             prompt?: string | null;
             /**
+             * @description Example questions in its greeting.
+             * @default null
+             */
+            questions?: string[] | null;
+            /**
              * @description The key of a template (`GET agent-templates`).
              * @default blank
              * @enum {string}
@@ -7131,6 +7194,13 @@ export interface components {
         PromptImprovement: {
             label: string;
             line: string;
+        };
+        /** @description An agent that does not exist. `questions`: example questions to begin with. */
+        ProposedAgentRow: {
+            description: string;
+            name: string;
+            prompt: string;
+            questions: string[];
         };
         /**
          * @description The origin of the content that a merge, a rebase or an agent wrote into a draft. The segments in order are the prompt that it
@@ -15720,6 +15790,68 @@ export interface operations {
             409: components["responses"]["Error409"];
             413: components["responses"]["Error413"];
             415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    propose_agent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentProposalBodyRequest"];
+            };
+        };
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentProposalRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    read_agent_proposal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                proposal_id: string;
+                workspace_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentProposalRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
             429: components["responses"]["Error429"];
             503: components["responses"]["Error503"];
         };

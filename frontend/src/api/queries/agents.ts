@@ -81,6 +81,28 @@ export const createAgent = (workspaceId: string, body: BodyOf<'/api/v1/workspace
     rest.POST('/api/v1/workspaces/{workspace_id}/agents', { params: { path: { workspace_id: workspaceId } }, body }),
   )
 
+/** Pause between two requests for the state of a proposal, in ms. */
+const PROPOSAL_POLL_MS = 500
+
+/** Has a model propose an agent for a sentence, and polls until it has ended. No agent is created. */
+export async function proposeAgent(workspaceId: string, sentence: string, signal: AbortSignal) {
+  const path = { workspace_id: workspaceId }
+  let proposal = await unwrap(
+    rest.POST('/api/v1/workspaces/{workspace_id}/agent-proposals', { params: { path }, body: { sentence }, signal }),
+  )
+  while (proposal.state === 'queued' || proposal.state === 'running') {
+    await new Promise(resolve => setTimeout(resolve, PROPOSAL_POLL_MS))
+    signal.throwIfAborted()
+    proposal = await unwrap(
+      rest.GET('/api/v1/workspaces/{workspace_id}/agent-proposals/{proposal_id}', {
+        params: { path: { ...path, proposal_id: proposal.id } },
+        signal,
+      }),
+    )
+  }
+  return proposal
+}
+
 export const useTeamTemplates = (language: Language) =>
   useQuery({
     queryKey: keys.teamTemplates(language),

@@ -14,6 +14,7 @@ import blocks from '@/ui/blocks.module.css'
 import { Field, TextField } from '@/ui/Field'
 import fieldStyles from '@/ui/Field.module.css'
 import { Loading } from '@/ui/Loading'
+import { ProposalFields, ProposeButton, useAgentProposal } from './AgentProposal'
 import { TeamTemplates } from './TeamTemplates'
 
 interface AgentFormProps {
@@ -42,7 +43,7 @@ const BLANK: AgentTemplateRow['key'] = 'blank'
 /** A template of an agent that only makes sense in a team: it does what no other agent does. */
 const GENERAL: AgentTemplateRow['key'] = 'general'
 
-/** The form that creates an agent from a template or a sentence, and a chat in which the agent posts its greeting; or a team. */
+/** The form that creates an agent from a template, from a sentence, or from what a model proposes for the sentence, and a chat in which the agent posts its greeting; or a team. */
 export function AgentForm({ workspaceId, onMade, action, large, aside, onPreview }: AgentFormProps) {
   const { t } = useTexts()
   const client = useQueryClient()
@@ -53,17 +54,20 @@ export function AgentForm({ workspaceId, onMade, action, large, aside, onPreview
   const [typedName, setTypedName] = useState<string | null>(null)
   const [pickedAvatar, setPickedAvatar] = useState<AvatarData | null>(null)
   const { busy, error, run } = useAsyncAction()
-  const chosen = sentence.trim()
-    ? null
-    : (visibleTemplates.find(template => template.key === key) ?? visibleTemplates[0] ?? null)
-  const name = typedName ?? chosen?.name ?? ''
+  const proposing = useAgentProposal(workspaceId)
+  const { proposal } = proposing
+  const chosen =
+    sentence.trim() || proposal
+      ? null
+      : (visibleTemplates.find(template => template.key === key) ?? visibleTemplates[0] ?? null)
+  const name = typedName ?? proposal?.name ?? chosen?.name ?? ''
   // The avatar of the preview is sent with the request, so that the agent gets the same one.
   const avatar = pickedAvatar ?? chosen?.avatar ?? letterAvatar(name)
 
   const preview = JSON.stringify({
     name,
     avatar,
-    prompt: chosen?.prompt ?? sentence,
+    prompt: chosen?.prompt ?? proposal?.prompt ?? sentence,
     greeting: chosen?.greeting ?? '',
   } satisfies AgentPreview)
   useEffect(() => onPreview?.(JSON.parse(preview) as AgentPreview), [preview, onPreview])
@@ -71,9 +75,19 @@ export function AgentForm({ workspaceId, onMade, action, large, aside, onPreview
   const handleSubmit = (event: FormEvent) => {
     event.preventDefault()
     void run(async () => {
+      const proposed = proposal && {
+        prompt: proposal.prompt,
+        description: proposal.description,
+        questions: proposal.questions,
+      }
       const source = chosen
         ? { template: chosen.key, description: chosen.description }
-        : { template: BLANK, prompt: sentence.trim(), description: sentence.trim().slice(0, 200) }
+        : {
+            template: BLANK,
+            prompt: sentence.trim(),
+            description: sentence.trim().slice(0, 200),
+            ...proposed,
+          }
       const made = await createAgent(workspaceId, { name: name.trim(), open_chat: true, avatar, ...source })
       await client.invalidateQueries({ queryKey: keys.workspace(workspaceId) })
       onMade(made.chat_id)
@@ -88,6 +102,7 @@ export function AgentForm({ workspaceId, onMade, action, large, aside, onPreview
           onChoose={next => {
             setKey(next)
             setSentence('')
+            proposing.clear()
             setTypedName(null)
             setPickedAvatar(null)
           }}
@@ -108,6 +123,8 @@ export function AgentForm({ workspaceId, onMade, action, large, aside, onPreview
           />
         )}
       </Field>
+      <ProposeButton sentence={sentence} state={proposing} />
+      {proposal ? <ProposalFields proposal={proposal} onChange={proposing.setProposal} /> : null}
       <div className={cx(avatarPickerStyles.withName, 'row')}>
         <AvatarPicker id="" name={name} avatar={avatar} square canClear={false} onChange={setPickedAvatar} />
         <TextField
