@@ -96,6 +96,8 @@ FIELDS: dict[tuple[str, str], tuple[Callable[[Foreign], list[str]], dict[str, An
 """For each argument: the objects that it must not reach, the other arguments, and how the refusal begins."""
 PASSED_ON = {("delegate", "file_ids"), ("agent tool", "file_ids")}
 """Ids that are not read, but passed on to a sub-agent (`find_passable_files`)."""
+FILTERS = {("search_history", "author")}
+"""Names by which the messages of chats that the run may read are filtered."""
 
 
 def build_context(team: Team, config: ToolConfig, **fields: Any) -> ToolContext:
@@ -115,7 +117,7 @@ def build_context(team: Team, config: ToolConfig, **fields: Any) -> ToolContext:
 def test_SEC33_every_argument_that_names_an_object_is_listed_here():
     tools = {**registry, "agent tool": AgentTool(Actor(id=uuid4(), name="Public", handle="public"))}
     found = {(name, field) for name, tool in tools.items() for field in list_fields(tool.build_schema())}
-    assert found == {*FIELDS, *PASSED_ON}
+    assert found == {*FIELDS, *PASSED_ON, *FILTERS}
 
 
 @pytest.mark.parametrize(("tool", "field"), FIELDS, ids=[".".join(field) for field in FIELDS])
