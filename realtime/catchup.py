@@ -28,9 +28,10 @@ MAX_MISSED_BYTES = 4 * PAGE_BYTES
 def catch_up(chat_id: UUID, since: int | None) -> Subscribed:
     """Return the changes of a chat after version `since`, or a snapshot if that is null, unknown or too old.
 
-    The version is read first, and then the messages up to it, so that each message is sent once (MSG4). Other rows may be newer
-    than the version; a frame sends them again, without effect. The number of queries is constant, with two more for each kind of
-    rare rows that the chat has. Raises `NotFound`.
+    The version is read first, and then the changes up to it, so that each is sent once (MSG4), and whoever reads that a run has
+    ended has its answer as well. In a snapshot, rows other than messages may be newer than the version, because none may be
+    missing; a frame sends them again, without effect. The number of queries is constant, with two more for each kind of rare rows
+    that the chat has. Raises `NotFound`.
     """
     rare = {
         _get_name_of_exists(kind): Exists(kind.list_rows_to_send(since).filter(chat=OuterRef("pk")))
@@ -50,6 +51,8 @@ def catch_up(chat_id: UUID, since: int | None) -> Subscribed:
         messages, has_older = changed, False
     other_rows = _list_other_rows(chat, None if is_snapshot else since)
     attempts = {row.id: row.attempt for row in other_rows if isinstance(row, RunRow) and row.state == "running"}
+    if not is_snapshot:
+        other_rows = [row for row in other_rows if row.version <= chat.version]
     stored = {message.id for message in messages}
     # Without the texts of earlier attempts and of messages that are stored.
     partials = [

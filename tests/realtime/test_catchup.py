@@ -5,6 +5,7 @@ from django.db import transaction
 from agents.services import drafts
 from boards.models import Board
 from chats import services as chats
+from chats.models import Chat
 from common.clock import now
 from common.ids import new_id
 from events.frames import Delta
@@ -86,6 +87,7 @@ def test_catching_up_costs_the_same_for_a_small_and_a_large_chat(team, django_as
 
 def test_boards_are_read_only_in_chats_that_have_some_to_send(team, django_assert_num_queries):
     before = catch_up(team.chat.id, None).version
+    Chat.objects.filter(pk=team.chat.pk).update(version=before + 2)
     board = BoardFactory.create(chat=team.chat, on_behalf_of=team.alice, version=before + 2)
     task = BoardTaskFactory.create(board=board, agent=team.robin, version=before + 2)
     with django_assert_num_queries(9):  # the board, its tasks and their results

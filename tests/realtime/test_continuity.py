@@ -62,6 +62,16 @@ async def test_MSG2_a_client_that_missed_too_much_gets_a_snapshot(team, tabs, mo
     assert answer["snapshot"] is True
 
 
+def test_MSG2_changes_have_no_row_that_is_newer_than_their_version(team):
+    since = Chat.objects.get(pk=team.chat.pk).version
+    newer = since + 1  # as if the row had changed after the version of the chat was read
+    participant = team.chat.participants.get(actor=team.alice)
+    team.chat.participants.filter(pk=participant.pk).update(version=newer)
+    assert participant.pk not in {row.id for row in catch_up(team.chat.pk, since).rows}
+    Chat.objects.filter(pk=team.chat.pk).update(version=newer)
+    assert participant.pk in {row.id for row in catch_up(team.chat.pk, since).rows}
+
+
 async def test_MSG3_a_lost_frame_is_read_once_for_all_sockets(team, tabs, monkeypatch, quick):
     """The frames are not received; the version in the heartbeat is higher."""
     topic = f"chat:{team.chat.id}"

@@ -1,7 +1,7 @@
 /** What a chat offers to beginners: example questions, and what to do after an answer of the demo model. */
 import type { MessageRow, TextMessageRow } from '@/api'
 
-export interface FirstSteps {
+interface FirstSteps {
   /** The greeting of a new agent, if it has example questions. */
   greeting: TextMessageRow | null
   /** The example questions that nobody has asked in this chat. */

@@ -76,10 +76,10 @@ it('sends what was wrong, and shows it to its author', async () => {
 
 it('offers no thumb on what is no answer, nor to those who only read', async () => {
   const greeting = await show(answer({ payload: { text: 'Hello', greeting: true } as TextMessageRow['payload'] }))
-  await expect.element(greeting.getByRole('button')).not.toBeInTheDocument()
+  await expect.element(greeting.getByRole('button', { name: 'Good answer' })).not.toBeInTheDocument()
   await greeting.unmount()
   const screen = await show(answer(), null)
-  await expect.element(screen.getByRole('button')).not.toBeInTheDocument()
+  await expect.element(screen.getByRole('button', { name: 'Good answer' })).not.toBeInTheDocument()
 })
 
 it('finds the last text of a reply as its answer', () => {

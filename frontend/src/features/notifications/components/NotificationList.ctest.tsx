@@ -44,7 +44,7 @@ afterEach(async () => {
 it.each([
   ['en', 'Alice added you to #Alice · Robin', 'Alice added you to a chat'],
   ['zh-hant', 'Alice把你加入了#Alice · Robin', 'Alice把你加入了聊天室'],
-  ['zh-hans', 'Alice把你加入了#Alice · Robin', 'Alice把你加入了聊天'],
+  ['zh-hans', 'Alice把你加入了#Alice · Robin', 'Alice把你加入了聊天室'],
 ] as const)('names a chat without a title after the others in it, once (%s)', async (language, here, there) => {
   await setLanguage(language)
   const screen = await showList()
