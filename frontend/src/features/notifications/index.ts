@@ -1,2 +1,10 @@
+import { lazy } from '@/ui/lazy'
+
+export { useBrowserState } from './browserState'
+export { BrowserNotifications } from './components/BrowserNotifications'
 export { NotificationsButton } from './components/NotificationsButton'
 export { UnreadAnnouncer } from './components/UnreadAnnouncer'
+
+export const BrowserNotifier = lazy(() =>
+  import('./components/BrowserNotifier').then(module => ({ default: module.BrowserNotifier })),
+)
