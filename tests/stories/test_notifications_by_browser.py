@@ -69,7 +69,9 @@ def list_shown(*pages: Page) -> list[str]:
     return [text for page in pages for text in page.evaluate("shown.map(({title, body}) => `${title}: ${body}`)")]
 
 
-def test_one_tab_shows_mentions_by_the_browser_but_not_of_muted_chats_or_of_the_one_in_view(people, model: ScriptedModel):
+def test_one_tab_shows_mentions_by_the_browser_but_not_of_muted_chats_or_of_the_one_in_view(
+    people, model: ScriptedModel
+):
     alice, bob = people
     model.reset()
     start(alice, model)
@@ -79,7 +81,7 @@ def test_one_tab_shows_mentions_by_the_browser_but_not_of_muted_chats_or_of_the_
     chats = {
         title: alice.send(
             "POST", f"workspaces/{workspace['id']}/chats", {"title": title, "actor_ids": [me["actor"]["id"]]}
-        )["id"]
+        )["chat"]["id"]
         for title in ("Quiet", "Other")
     }
     bob.send("PUT", f"chats/{chats['Quiet']}/muted", {"until": None})
@@ -100,9 +102,13 @@ def test_one_tab_shows_mentions_by_the_browser_but_not_of_muted_chats_or_of_the_
     other.get_by_role("button", name="Show one now").click()
     assert list_shown(other) == ["This is how a notification looks: undefined"]
     for page in (bob.page, other):  # Both know of each other.
-        page.wait_for_function("async () => (await navigator.locks.query()).held.some(({name}) => /notifier/.test(name))")
+        page.wait_for_function(
+            "async () => (await navigator.locks.query()).held.some(({name}) => /notifier/.test(name))"
+        )
     lock = f"atelier.viewed.{in_view}"
-    other.wait_for_function("async name => (await navigator.locks.query()).held.some(lock => lock.name === name)", arg=lock)
+    other.wait_for_function(
+        "async name => (await navigator.locks.query()).held.some(lock => lock.name === name)", arg=lock
+    )
 
     mention(in_view, "in view")
     mention(chats["Quiet"], "muted")

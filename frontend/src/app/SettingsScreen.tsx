@@ -69,7 +69,11 @@ const pages: Record<Section, ReactNode> = {
   budgets: <BudgetsSection />,
   general: <GeneralSection />,
   profile: <ProfileSection />,
-  notifications: <BrowserNotifications />,
+  notifications: (
+    <Suspense fallback={null}>
+      <BrowserNotifications />
+    </Suspense>
+  ),
   ownModel: <OwnModel />,
   security: <SecuritySection />,
   tokens: <Tokens />,

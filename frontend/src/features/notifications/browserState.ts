@@ -16,11 +16,15 @@ function choose(isOn: boolean): void {
   choices.set(choices.get() + 1)
 }
 
+/** What the browser permits, which changes by itself; null until it has answered, and where it cannot be asked. */
+let status: PermissionStatus | null = null
+
 function readState(): BrowserState {
   // Browsers offer them only to pages served over HTTPS or from this machine.
   if (!window.isSecureContext || !('Notification' in window)) return 'unsupported'
-  if (Notification.permission === 'denied') return 'denied'
-  return Notification.permission === 'granted' && readStored(KEY, false) ? 'on' : 'off'
+  const permission = status?.state ?? Notification.permission
+  if (permission === 'denied') return 'denied'
+  return permission === 'granted' && readStored(KEY, false) ? 'on' : 'off'
 }
 
 /** Call the listener when the choice or the permission of the browser may have changed. Returns the unsubscribe function. */
@@ -28,9 +32,12 @@ function subscribe(listener: () => void): () => void {
   const stopped = new AbortController()
   const { signal } = stopped
   document.addEventListener('visibilitychange', listener, { signal })
-  // Some browsers have no such query: they are asked again when the tab is shown.
   navigator.permissions?.query({ name: 'notifications' }).then(
-    status => status.addEventListener('change', listener, { signal }),
+    found => {
+      status = found
+      found.addEventListener('change', listener, { signal })
+      listener()
+    },
     () => undefined,
   )
   const unsubscribe = [choices.subscribe(listener), onStoredElsewhere(KEY, listener)]

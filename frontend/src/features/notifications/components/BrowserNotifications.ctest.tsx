@@ -4,16 +4,15 @@ import { setStorageOwner } from '@/lib/storage'
 import { switchOff } from '../browserState'
 import { BrowserNotifications } from './BrowserNotifications'
 
-/** Replaces the notifications of the browser. `answer`: what the person answers when it asks them. */
-function setPermission(permission: NotificationPermission, answer: NotificationPermission = permission) {
-  const browser = {
-    permission,
-    requestPermission: async () => {
-      browser.permission = answer
-      return answer
-    },
+/** Replaces the permission of the browser. `answer`: what the person answers when it asks them. */
+function setPermission(state: PermissionState, answer: PermissionState = state) {
+  const status = { state, addEventListener: () => undefined }
+  const requestPermission = async () => {
+    status.state = answer
+    return answer === 'prompt' ? 'default' : answer
   }
-  vi.stubGlobal('Notification', browser)
+  vi.spyOn(navigator.permissions, 'query').mockResolvedValue(status as unknown as PermissionStatus)
+  vi.stubGlobal('Notification', { requestPermission })
 }
 
 /** Opens the settings as `me`. */
@@ -27,10 +26,11 @@ afterEach(() => {
   switchOff()
   setStorageOwner(null)
   vi.unstubAllGlobals()
+  vi.restoreAllMocks()
 })
 
 it('can be switched on and off when the browser allows it', async () => {
-  setPermission('default', 'granted')
+  setPermission('prompt', 'granted')
   const { screen, choice } = await open()
   await expect.element(choice).not.toBeChecked()
   await choice.click()
@@ -41,7 +41,7 @@ it('can be switched on and off when the browser allows it', async () => {
 })
 
 it('says what to do when the question of the browser was closed', async () => {
-  setPermission('default')
+  setPermission('prompt')
   const { screen, choice } = await open()
   await choice.click()
   await expect.element(screen.getByRole('alert')).toHaveTextContent('choose to allow them')
