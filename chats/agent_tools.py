@@ -76,9 +76,10 @@ class SearchHistory(Tool):
             has_file=args.only_files,
         )
         with use_custom_plans():
-            messages: Any = search_messages(chats, query, only)
+            messages = search_messages(chats, query, only)
             if args.order == "best":
-                messages = rank_messages(messages, query).order_by("-score", "-pk")
+                ranked: Any = rank_messages(messages, query)
+                messages = ranked.order_by("-score", "-pk")
             else:
                 messages = messages.order_by("-created_at", "-pk")
             found = [

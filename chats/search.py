@@ -15,6 +15,7 @@ from django.db import connection
 from django.db.models import BooleanField, DecimalField
 from django.db.models.expressions import RawSQL
 
+from common.markdown import strip_markdown
 from events.payloads import TextRange
 
 MAX_TERMS = 32
@@ -92,7 +93,8 @@ def split_sequences(query: str) -> tuple[str, ...]:
 
 
 def build_excerpt(text: str, query: str, *, before: int, after: int) -> tuple[str, list[TextRange]]:
-    """Return the part of a text around the place that has most words of a query, as one line, and where in it they are.
+    """Return the part of a text around the place that has most words of a query, as one line without the signs of Markdown, and
+    where in it they are.
 
     It has up to `before` characters before the first of these words, and `after` behind it. If no word is found, because it is
     written with other characters than in the query, it is the beginning of the text.
@@ -100,11 +102,19 @@ def build_excerpt(text: str, query: str, *, before: int, after: int) -> tuple[st
     sequences = split_sequences(query)
     at, length = _find_densest_place(_fold(text[:MAX_SEARCHED]), sequences, after)
     start, end = max(0, at - before), at + length + after
-    if start and (part := _PART_OF_WORD.match(text, start, at)) and part.end() - start < MAX_WORD:
-        start = part.end()  # The end of a word could look like a word of the query.
-    excerpt = " ".join(text[start:end].split())
-    excerpt = f"{'…' if start else ''}{excerpt}{'…' if end < len(text) else ''}"
+    if start and (rest := _PART_OF_WORD.match(text, start, at)) and rest.end() - start < MAX_WORD:
+        start = rest.end()  # The end of a word could look like a word of the query.
+    part, opening, ending = text[start:end], "…" if start else "", "…" if end < len(text) else ""
+    excerpt = f"{opening}{_join_lines(strip_markdown(part))}{ending}"
+    if marks := find_marks(excerpt, sequences):
+        return excerpt, marks
+    # The words are in the target of a link.
+    excerpt = f"{opening}{_join_lines(part)}{ending}"
     return excerpt, find_marks(excerpt, sequences)
+
+
+def _join_lines(text: str) -> str:
+    return " ".join(text.split())
 
 
 def find_marks(text: str, sequences: tuple[str, ...]) -> list[TextRange]:

@@ -18,6 +18,7 @@ from tests.api.client import Api
 from tests.factories.files import FileFactory
 from tests.people import make_agent
 from workspaces.models import Workspace
+from workspaces.services import remove_member
 
 pytestmark = pytest.mark.django_db
 
@@ -166,6 +167,17 @@ def test_editors_find_messages_of_chats_between_agents_and_others_do_not(team):
     client_of(team.alice).refused(404, "not_found", "GET", in_elsewhere)
 
 
+def test_who_has_lost_access_finds_nothing_more(team):
+    for number in range(3):
+        post(team, f"tea {number}")
+    api, path = client_of(team.bob), f"workspaces/{team.workspace.id}/messages?q=tea&limit=2"
+    next_page = api.ok("GET", path)["next"]
+    chats.remove_participant(team.alice, team.chat.id, team.bob.id)
+    assert api.ok("GET", path) == api.ok("GET", f"{path}&cursor={next_page}") == {"results": [], "next": None}
+    remove_member(team.alice, team.workspace.id, team.bob.id)
+    api.refused(404, "not_found", "GET", f"{path}&cursor={next_page}")
+
+
 def test_hits_in_a_chat_without_a_title_name_the_others(team, django_assert_num_queries):
     chat, _ = chats.open_direct_chat(team.alice, team.workspace.id, team.bob.id)
     post(team, "the ferry is late", chat=chat)
@@ -234,6 +246,20 @@ def test_the_excerpt_is_where_most_words_are(team, search):
     post(team, f"The deposit. {'words between them ' * 50} The deposit of the refund.")
     [hit] = search("deposit refund")["results"]
     assert get_marked(hit) == ["deposit", "refund"]
+
+
+def test_an_excerpt_has_no_signs_of_markdown_but_html_as_it_is_written(team, search):
+    post(team, "## Decision\n- **Refund**: see [the _refund_ page](https://x.example/terms) or `refund`")
+    post(team, "<b>refund</b> \\ 100%_off 'x' \"y\" 👍🏽")
+    hostile, plain = search("refund")["results"]
+    assert plain["text"] == "Decision Refund: see the refund page or refund"
+    assert get_marked(plain) == ["Refund", "refund", "refund"]
+    assert hostile["text"] == "<b>refund</b> \\ 100%_off 'x' \"y\" 👍🏽"
+    assert get_marked(hostile) == ["refund"]
+    # Words of which all are in the target of a link are shown there.
+    [hit] = search("terms")["results"]
+    assert hit["text"] == "…](https://x.example/terms) or `refund`"
+    assert get_marked(hit) == ["terms"]
 
 
 def test_a_text_whose_letters_change_their_number_in_lower_case_has_an_excerpt(team, search):

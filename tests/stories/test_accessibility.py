@@ -186,6 +186,9 @@ def open_dialogs_and_settings(screens: Screens) -> None:
     screens.check("palette")
     page.keyboard.press("Escape")
     workspace = re.sub(r"(/w/[^/]+).*", r"\1", page.url.removeprefix(screens.url))
+    screens.open(f"{workspace}/search?q=tokyo")
+    expect(page.get_by_role("region", name="The message in its place").get_by_text("Tokyo").first).to_be_visible()
+    check_on_both_sizes(screens, "search")
     for section in (
         "general",
         "members",

@@ -56,6 +56,27 @@ def test_people_share_files(people, model: ScriptedModel):
         person.sees("A picture, it seems.")
         expect(person.log.get_by_role("img", name="night.png")).to_be_visible()
 
+    # Bob searches the chat by `/`, and opens a hit in it, where its words are marked. Alice finds the file by the palette.
+    bob.page.get_by_role("main").focus()
+    bob.page.evaluate("document.activeElement.blur()")
+    bob.page.keyboard.press("/")
+    bob.page.get_by_role("searchbox").fill("invoice from:me")
+    bob.page.keyboard.press("Enter")
+    expect(bob.page.get_by_role("combobox", name="Author")).to_have_value(re.compile("."))
+    hits = bob.page.get_by_role("list", name="Messages that were found")
+    expect(hits.get_by_role("button")).to_have_count(1)
+    expect(hits.locator("mark")).to_have_text("invoice")
+    hits.get_by_role("button").click()
+    place = bob.page.get_by_role("region", name="The message in its place")
+    expect(place.get_by_text("Thirty days.")).to_be_visible()
+    place.get_by_role("button", name="Open in chat").click()
+    bob.sees("Please look at the invoice")
+    bob.page.wait_for_function("[...(CSS.highlights.get('found') ?? [])].some(range => `${range}` === 'invoice')")
+    alice.page.keyboard.press("Control+k")
+    alice.page.get_by_role("dialog").get_by_role("combobox").fill("發票")
+    alice.page.get_by_role("option", name="All messages with “發票”").click()
+    expect(alice.page.get_by_role("list", name="Messages that were found").get_by_text("發票 17.pdf")).to_be_visible()
+
     # Everybody in the chat finds both on the page of files; the text of the PDF can be read there.
     page = alice.page
     page.get_by_role("link", name="Files").click()

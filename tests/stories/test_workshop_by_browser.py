@@ -155,7 +155,7 @@ def alice_compares_and_saves(people: People) -> None:
         votes.get_by_role("button", name="Draft r1").click()
         expect(votes.get_by_role("button", name="Draft r1")).to_have_attribute("aria-pressed", "true")
     alice.log.get_by_role("button", name="Save as v2…").click()
-    expect(dialog.get_by_text(re.compile("r1: draft 2, equal 0, production 0"))).to_be_visible()
+    expect(dialog.get_by_text("Draft r1: 2 votes · equal: 0 · production: 0")).to_be_visible()
     dialog.get_by_label("What changed?").fill("Two suggestions")
     late: list[Route] = []
     page.route("**/api/v1/workspaces/*/agents", lambda route: late.append(route))
