@@ -5,19 +5,20 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any, cast
 
-from django import forms
 from django.contrib import messages
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
+from django.template.response import TemplateResponse
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import action
 from unfold.enums import ActionVariant
 from unfold.forms import BaseDialogForm
-from unfold.widgets import UnfoldAdminTextareaWidget
 
-from admin_kit.links import short_name
+from admin_kit.links import get_change_url, link, short_name
+from admin_kit.reasons import ReasonForm
 from common.errors import AppError
 from common.operators import get_for_operator
 from events import audit
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
 
 
-MAX_REASON = 500
+MAX_ROWS = 500
+"""Selected rows of an action that asks for a reason. The page that asks has a field for each of them."""
 
 
 @dataclass(frozen=True)
@@ -53,11 +55,12 @@ def service_action(
     `help_text` and the fields of `form_class`. The button is shown for the rows that are `is_available`. If the method returns a
     text, it is shown once. An `AppError` is shown to the operator. `needs_session`: the method gets the `session` of the operator.
 
-    The dialog of an action that `asks_reason` or `is_dangerous` has an optional reason, which is stored in the audit records of
-    the action, unless its form has a `reason` of its own.
+    An action that `asks_reason` or `is_dangerous` has an optional reason, which is stored in its audit records, unless its form has
+    a `reason` of its own. The dialog of the button has a field for it, and the list shows a page that asks for it.
     """
     adds_reason = (asks_reason or is_dangerous) and "reason" not in form_class.base_fields
-    dialog_form = _add_reason(form_class) if adds_reason else form_class
+    reason = {"reason": ReasonForm.base_fields["reason"]} if adds_reason else {}
+    dialog_form = type(form_class.__name__, (form_class,), reason)
 
     def decorate(method: Callable[..., str | RedirectTo | None]) -> Any:
         @wraps(method)
@@ -95,6 +98,8 @@ def service_action(
         ) -> HttpResponse | None:
             if queryset is None:
                 return cast(HttpResponse, show_dialog(model_admin, request, object_id=object_id))
+            if adds_reason and "post" not in request.POST:
+                return _ask_to_confirm(model_admin, request, queryset, method.__name__, description, help_text)
             count = sum(_call_service(model_admin, request, row.pk, method, description, {})[0] for row in queryset)
             if count:
                 messages.success(request, f"{description}: {count}")
@@ -106,16 +111,31 @@ def service_action(
     return decorate
 
 
-def _add_reason(form_class: type[Any]) -> type[Any]:
-    """Return a form with an optional reason after the fields of this form."""
-    reason = forms.CharField(
-        label=_("Reason"),
-        help_text=_("Optional. It is stored in the audit trail."),
-        max_length=MAX_REASON,
-        required=False,
-        widget=UnfoldAdminTextareaWidget(attrs={"rows": 2}),
-    )
-    return type(form_class.__name__, (form_class,), {"reason": reason})
+def _ask_to_confirm(
+    model_admin: Any,
+    request: HttpRequest,
+    queryset: "QuerySet[Any]",
+    name: str,
+    description: "StrOrPromise",
+    help_text: "StrOrPromise",
+) -> HttpResponse | None:
+    """Return the page that asks for a reason before the action changes the selected rows."""
+    rows = list(queryset[: MAX_ROWS + 1])
+    if len(rows) > MAX_ROWS:
+        messages.error(request, _("Select at most %(count)s rows.") % {"count": MAX_ROWS})
+        return None
+    context = {
+        **model_admin.admin_site.each_context(request),
+        "title": description,
+        "help_text": help_text,
+        "names": [link(get_change_url(model_admin.model, row.pk), short_name(row)) for row in rows],
+        "queryset": rows,
+        "action": name,
+        "action_checkbox_name": ACTION_CHECKBOX_NAME,
+        "opts": model_admin.opts,
+        "media": model_admin.media,
+    }
+    return TemplateResponse(request, model_admin.delete_selected_confirmation_template, context)
 
 
 def _call_service(

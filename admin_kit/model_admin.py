@@ -1,20 +1,23 @@
 """The base class of our admin pages: tables are read-only and can be searched; a change is an action that calls a service."""
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from uuid import UUID
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.contrib.admin.views.main import ChangeList
 from django.core.exceptions import FieldDoesNotExist, ValidationError
 from django.db.models import Model, Q, QuerySet, UUIDField
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 
 from admin_kit.changelist import BoundedChangeList, BoundedPaginator
 from admin_kit.links import RelatedLink, short_name
+from admin_kit.reasons import ReasonForm
 from common.operators import may_operate
 from events import audit
 
@@ -24,6 +27,7 @@ else:
     from unfold.admin import ModelAdmin
 
 BY_ID = "__id__exact"
+R = TypeVar("R")
 
 
 class ReadOnlyAdmin(ModelAdmin):
@@ -55,6 +59,8 @@ class ReadOnlyAdmin(ModelAdmin):
     ordering = ("-id",)
     list_before_template = "admin_kit/list_filters.html"
     change_form_before_template = "admin_kit/related_links.html"
+    delete_confirmation_template = "admin_kit/confirmation.html"
+    delete_selected_confirmation_template = "admin_kit/confirmation.html"
 
     # --- permissions ---
 
@@ -124,6 +130,11 @@ class ReadOnlyAdmin(ModelAdmin):
                 continue
         return super().changelist_view(request, {"active_lookups": lookups} | (extra_context or {}))
 
+    def response_action(self, request: HttpRequest, queryset: QuerySet[Any], *args: Any) -> HttpResponse | None:
+        """Run the action of a list with the reason that its confirmation page asks for."""
+        view = super().response_action
+        return self._state_reason(request, lambda: view(request, queryset, *args))
+
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
         return BoundedChangeList
 
@@ -165,6 +176,25 @@ class ReadOnlyAdmin(ModelAdmin):
             row=str(row.pk),
             **chat,
         )
+
+    def delete_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Delete the row with the reason that the page asks for."""
+        view = super().delete_view
+        return self._state_reason(request, lambda: view(request, object_id, extra_context))
+
+    def _state_reason(self, request: HttpRequest, view: Callable[[], R]) -> R | HttpResponse:
+        """Call a view of Django with the reason of the request, and show the form for it if the view asks to confirm."""
+        form = ReasonForm(request.POST if request.method == "POST" else None)
+        if form.is_bound and not form.is_valid():
+            messages.error(request, " ".join(map(str, form.errors["reason"])))
+            return redirect(request.get_full_path())
+        with audit.state_reason(form.cleaned_data["reason"] if form.is_bound else ""):
+            response = view()
+        if isinstance(response, TemplateResponse) and response.context_data is not None:
+            response.context_data["reason_form"] = form
+        return response
 
     def history_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None

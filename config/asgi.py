@@ -78,7 +78,7 @@ class Application:
             cpu_budget=settings.RATES["cpu"],
             workspace_cpu_budget=settings.RATES["workspace_cpu"],
         )
-        self._http = LongPolling(self._bridge, identify=lambda scope: identify_caller(scope).key)
+        self._http = LongPolling(self._bridge, identify=identify_caller)
 
     async def __call__(self, scope: Any, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
         if scope["type"] == "lifespan":

@@ -471,6 +471,7 @@ class SystemPayload(Payload):
     draft_apply: int | None = None
     suggestion_id: UUID | None = None
     merge_id: UUID | None = None
+    # The authors of suggestions that were merged, accepted or rejected; for a discarded draft, the others whose changes were in it.
     authors: list[str] = []
     # A person who joins: the agent that answers only when mentioned from now on.
     mention_only_id: UUID | None = None
@@ -503,7 +504,7 @@ class SystemPayload(Payload):
     limit: WakeLimit | None = None
     most: int | None = None
     agent_names: list[str] | None = None
-    # A message that was pinned.
+    # A message that was pinned, or that a run which was stopped or failed should have answered.
     message_id: UUID | None = None
     # A board: its id, the number of its tasks, and of those that have succeeded. `code`: why it failed, or is paused.
     board_id: UUID | None = None

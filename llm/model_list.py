@@ -18,6 +18,8 @@ LIST_SECONDS = 8.0
 MAX_BODY_BYTES = 2 * 1024 * 1024
 MAX_NAMES = 1000
 MAX_NAME_LENGTH = 200
+MAX_SIZE = 20_000_000
+"""Tokens above which a size is that of no model."""
 
 _SIZES = (
     *("meta.n_ctx", "max_model_len", "loaded_context_length", "top_provider.context_length", "context_length"),
@@ -73,6 +75,6 @@ def _find_size(model: Mapping[str, Any]) -> int | None:
         value: Any = model
         for name in path.split("."):
             value = value.get(name) if isinstance(value, Mapping) else None
-        if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+        if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= MAX_SIZE:
             return value
     return None

@@ -8,8 +8,9 @@ connection to the database, and no position in the queue of requests.
 import asyncio
 import re
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Callable, Hashable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs
 from uuid import UUID, uuid4
@@ -18,12 +19,14 @@ import redis
 from asgiref.typing import ASGIReceiveCallable, ASGISendCallable, HTTPScope
 from channels.layers import get_channel_layer
 
+from actors.callers import find_caller
 from common.errors import AppError, LimitReached, Unavailable
 from common.request_ids import HEADER, choose_request_id
-from events.publish import get_group_name
+from events.publish import RIGHTS_GROUP, get_group_name
 from realtime.topics import Topic
 from server import limits
 from server.bridge import build_refusal
+from server.fair_queue import HTTPCaller
 from server.protocols import SHUTDOWN
 
 App = Callable[[Any, Any, Any], Any]
@@ -40,14 +43,14 @@ WAIT_WITHOUT_REDIS_SECONDS = 2.0
 class LongPolling:
     """An ASGI application around another one, for HTTP requests.
 
-    `identify` returns the key of the caller whose waiting requests are counted together.
+    `identify` returns the caller whose waiting requests are counted together.
     """
 
-    def __init__(self, app: App, *, identify: Callable[[HTTPScope], Hashable]) -> None:
+    def __init__(self, app: App, *, identify: Callable[[HTTPScope], HTTPCaller]) -> None:
         self._app = app
         self._identify = identify
         self._listener = ChangeListener()
-        self._waiting: Counter[Hashable] = Counter()
+        self._waiting: Counter[HTTPCaller] = Counter()
 
     async def __call__(self, scope: HTTPScope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
         found = CHANGES_PATH.fullmatch(scope["path"])
@@ -69,13 +72,15 @@ class LongPolling:
                     await send(event)
 
     async def _wait(self, topic: Topic, scope: HTTPScope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
-        """Answer when the topic has changed, at the end of the wait, or when the process stops. The view has checked the query."""
+        """Answer when the topic has changed or the right to it has ended, at the end of the wait, or when the process stops. The
+        view has checked the query."""
         query = parse_qs(scope["query_string"].decode("latin-1"))
         deadline = asyncio.get_running_loop().time() + int(query["wait"][0])
         client_gone = asyncio.create_task(_wait_for_disconnect(receive))
         stopping = asyncio.create_task(_wait_for_shutdown(scope))
         try:
-            async with self._listener.listen(topic, int(query["since"][0])) as changed:
+            person = find_caller(scope["headers"])[0]
+            async with self._listener.listen(topic, int(query["since"][0]), person) as changed:
                 if changed is None:
                     deadline = min(deadline, asyncio.get_running_loop().time() + WAIT_WITHOUT_REDIS_SECONDS)
                     changed = asyncio.Event()
@@ -113,12 +118,17 @@ class LongPolling:
         return not is_unchanged
 
     @contextmanager
-    def _count(self, caller: Hashable) -> Iterator[None]:
+    def _count(self, caller: HTTPCaller) -> Iterator[None]:
         """Count a waiting request. Raises `Unavailable`, `LimitReached`."""
-        if self._waiting.total() >= limits.MAX_LONG_POLLS_PER_PROCESS:
+        if self._waiting[caller] >= limits.MAX_LONG_POLLS_OF_CALLER:
+            raise LimitReached(
+                f"{limits.MAX_LONG_POLLS_OF_CALLER} of your requests wait for changes already.",
+                hints=["Follow many chats by one WebSocket, or ask for their changes without `wait`."],
+                data={"limit": "waiting", "seconds": 1},
+            )
+        of_group = sum(count for other, count in self._waiting.items() if other.path[0] == caller.path[0])
+        if of_group >= limits.MAX_LONG_POLLS_OF_GROUP or self._waiting.total() >= limits.MAX_LONG_POLLS:
             raise Unavailable("Too many requests wait here.", hints=["Try again in a moment."])
-        if self._waiting[caller] >= limits.MAX_LONG_POLLS_PER_PERSON:
-            raise LimitReached("Too many of your requests wait for changes.", data={"limit": "waiting", "seconds": 1})
         self._waiting[caller] += 1
         try:
             yield
@@ -128,20 +138,31 @@ class LongPolling:
                 del self._waiting[caller]
 
 
+@dataclass(eq=False)
+class Waiter:
+    """A request that waits for a version of a chat above `since`, or for a change of the rights of its person."""
+
+    since: int
+    person: UUID | None
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+
 class ChangeListener:
-    """Receives the `changes` frames of the chats that requests of this process wait for, on one channel of the channel layer."""
+    """Receives the `changes` frames of the chats that requests of this process wait for, and whose rights changed, on one channel
+    of the channel layer."""
 
     def __init__(self) -> None:
         self._channel = f"long-polling.{uuid4().hex}"
-        self._waiting: dict[Topic, set[tuple[int, asyncio.Event]]] = defaultdict(set)
+        self._waiting: dict[Topic, set[Waiter]] = defaultdict(set)
         self._task: asyncio.Task[None] | None = None
 
     @asynccontextmanager
-    async def listen(self, topic: Topic, since: int) -> AsyncIterator[asyncio.Event | None]:
-        """Return an event that is set when the chat gets a version above `since`; null if Redis does not answer."""
-        entry = (since, asyncio.Event())
+    async def listen(self, topic: Topic, since: int, person: UUID | None) -> AsyncIterator[asyncio.Event | None]:
+        """Return an event that is set when the chat gets a version above `since` and when the rights of the person change; null if
+        Redis does not answer."""
+        waiter = Waiter(since, person)
         layer, group = get_channel_layer(), get_group_name(str(topic))
-        self._waiting[topic].add(entry)
+        self._waiting[topic].add(waiter)
         if self._task is None:
             self._task = asyncio.create_task(self._run(layer), name="long polling")
             await asyncio.sleep(0)  # its first step registers the channel
@@ -150,18 +171,24 @@ class ChangeListener:
             with suppress(redis.RedisError, OSError, TimeoutError):
                 async with asyncio.timeout(JOIN_TIMEOUT):
                     await layer.group_add(group, self._channel)
+                    await layer.group_add(RIGHTS_GROUP, self._channel)
                     has_joined = True
-            yield entry[1] if has_joined else None
+            yield waiter.changed if has_joined else None
         finally:
-            self._waiting[topic].discard(entry)
+            self._waiting[topic].discard(waiter)
             if not self._waiting[topic]:
                 del self._waiting[topic]
-                with suppress(redis.RedisError, OSError, TimeoutError):
-                    async with asyncio.timeout(JOIN_TIMEOUT):
-                        await layer.group_discard(group, self._channel)
+                await self._leave(layer, group)
+            if not self._waiting:
+                await self._leave(layer, RIGHTS_GROUP)
             if not self._waiting and self._task is not None:
                 self._task.cancel()
                 self._task = None
+
+    async def _leave(self, layer: Any, group: str) -> None:
+        with suppress(redis.RedisError, OSError, TimeoutError):
+            async with asyncio.timeout(JOIN_TIMEOUT):
+                await layer.group_discard(group, self._channel)
 
     async def _run(self, layer: Any) -> None:
         while True:
@@ -170,10 +197,16 @@ class ChangeListener:
             except (redis.RedisError, OSError):
                 await asyncio.sleep(0.5)
                 continue
-            if message.get("kind") == "changes":
-                for since, changed in self._waiting.get(Topic.parse(message["topic"]), ()):
-                    if message["version"] > since:
-                        changed.set()
+            if message["type"] == "rights":
+                person = UUID(message["actor"])
+                waiters = [one for waiting in self._waiting.values() for one in waiting if one.person == person]
+            elif message.get("kind") == "changes":
+                topic = Topic.parse(message["topic"])
+                waiters = [one for one in self._waiting.get(topic, ()) if message["version"] > one.since]
+            else:
+                continue
+            for waiter in waiters:
+                waiter.changed.set()
 
 
 async def _receive_nothing() -> Any:

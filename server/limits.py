@@ -87,9 +87,14 @@ MAX_HEAD = 32 * 1024
 HEAD_TIMEOUT_SECONDS = 20.0
 """Seconds in which the head of a request has to arrive, also the first one of a new connection."""
 
-MAX_LONG_POLLS_PER_PERSON = 20
-MAX_LONG_POLLS_PER_PROCESS = 1000
-"""Requests that wait for a change of a chat at the same time, of one person and of all people, in one process."""
+MAX_LONG_POLLS = 1000
+"""Requests that wait for a change of a chat in one process at the same time."""
+
+MAX_LONG_POLLS_OF_CALLER = 20
+"""Requests of one caller that wait in one process at the same time."""
+
+MAX_LONG_POLLS_OF_GROUP = 250
+"""Requests of one workspace, or of all new workspaces of one IP address, that wait in one process at the same time."""
 
 UNREAD_RESPONSE_TIMEOUT_SECONDS = 30.0
 """Seconds that a client may leave a response unread before its connection is aborted."""

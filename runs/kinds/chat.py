@@ -517,6 +517,7 @@ def build_closing_changes(
         actor=by,
         target=run.agent,
         run_id=run.id,
+        message_id=run.trigger_id,
         code=end.code or None,
         note=end.text[:600],
         payer_name=payer.name if payer else "",

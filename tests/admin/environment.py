@@ -101,10 +101,10 @@ def run_action(client: Client, row: Any, name: str, **fields: Any) -> Any:
     return client.post(build_action_url(row, name), {"_form_submitted": "True", **fields}, follow=True)
 
 
-def run_list_action(client: Client, model: type[Model], name: str, *rows: Any) -> Any:
-    """Run an action for selected rows of a list."""
-    selected = {"action": name, "_selected_action": [row.pk for row in rows]}
-    return client.post(build_path(model), selected, follow=True)
+def run_list_action(client: Client, model: type[Model], name: str, *rows: Any, **fields: Any) -> Any:
+    """Run an action for selected rows of a list, and confirm it."""
+    selected = {"action": name, "_selected_action": [row.pk for row in rows], "post": "yes"}
+    return client.post(build_path(model), selected | fields, follow=True)
 
 
 def create_rows(team: Team, count: int, *, first: int = 0) -> None:

@@ -6,7 +6,8 @@ from unfold.enums import ActionVariant
 
 from actors import services as actors
 from actors.models import Actor, ApiToken
-from admin_kit.actions import MAX_REASON
+from admin_kit import actions
+from admin_kit.reasons import MAX_REASON
 from agents.models import Draft
 from agents.services import drafts
 from chats import services as chats
@@ -27,6 +28,8 @@ from tests.admin.environment import (
 from tests.factories.actors import PASSWORD
 from tests.factories.runs import JobFactory, RunFactory
 from tests.factories.suggestions import MergeFactory, SuggestionFactory
+from tests.factories.usage import BudgetFactory, ModelPriceFactory
+from tests.factories.workspaces import grant_right
 from workspaces import services as workspaces
 from workspaces.models import Credential, Membership
 
@@ -270,6 +273,60 @@ def test_a_list_action_reports_the_refused_rows_and_changes_the_others(environme
     assert list(AuditRecord.objects.filter(action="person.deactivated").values_list("object_id", flat=True)) == [
         environment.team.bob.id
     ]
+
+
+def test_an_action_that_takes_something_away_from_selected_rows_asks_for_a_reason(environment):
+    team = environment.team
+    rows = {"action": "deactivate", "_selected_action": [team.bob.pk, team.charlie.pk]}
+    page = environment.client.post(build_path(Actor), rows).text
+    assert team.bob.name in page
+    assert team.charlie.name in page
+    assert 'name="reason"' in page
+    assert Actor.people.filter(is_active=False).count() == 0
+    refused = run_list_action(environment.client, Actor, "deactivate", team.bob, reason="x" * (MAX_REASON + 1))
+    assert f"at most {MAX_REASON} characters" in refused.text
+    assert Actor.people.filter(is_active=False).count() == 0
+    run_list_action(environment.client, Actor, "deactivate", team.bob, team.charlie, reason="They left the company.")
+    records = AuditRecord.objects.filter(action="person.deactivated").order_by("object_id")
+    assert [(record.object_id, record.facts["reason"]) for record in records] == [
+        (person.pk, "They left the company.") for person in sorted((team.bob, team.charlie), key=lambda one: one.pk)
+    ]
+
+
+def test_more_rows_than_a_page_can_confirm_are_not_changed(environment, monkeypatch):
+    monkeypatch.setattr(actions, "MAX_ROWS", 1)
+    rows = {"action": "deactivate", "_selected_action": [environment.team.bob.pk, environment.team.charlie.pk]}
+    assert "Select at most 1 rows." in environment.client.post(build_path(Actor), rows, follow=True).text
+    assert Actor.people.filter(is_active=False).count() == 0
+
+
+@pytest.mark.parametrize("is_selected", [False, True])
+@pytest.mark.parametrize(
+    ("create", "action"),
+    [
+        (lambda team: BudgetFactory.create(workspace=team.workspace, by_operator=True), "budget.deleted"),
+        (lambda team: ModelPriceFactory.create(workspace=None), "price.deleted"),
+        (lambda team: grant_right(team.bob, "stop_run_chat", team.chat), "grant.taken"),
+    ],
+    ids=["budget", "price", "grant"],
+)
+def test_the_reason_of_a_deletion_is_stored_in_its_audit_record(environment, create, action, is_selected):
+    row = create(environment.team)
+    model, path = type(row), build_path(type(row), row.pk, "delete")
+    if is_selected:
+        page = environment.client.post(build_path(model), {"action": "delete_selected", "_selected_action": [row.pk]})
+    else:
+        page = environment.client.get(path)
+    assert 'name="reason"' in page.text
+    for reason in ("x" * (MAX_REASON + 1), "Ticket 4711."):
+        assert model.objects.filter(pk=row.pk).exists()
+        if is_selected:
+            run_list_action(environment.client, model, "delete_selected", row, reason=reason)
+        else:
+            environment.client.post(path, {"post": "yes", "reason": reason}, follow=True)
+    assert not model.objects.filter(pk=row.pk).exists()
+    (record,) = AuditRecord.objects.filter(action=action)
+    assert (record.actor, record.facts["reason"]) == (environment.operator, "Ticket 4711.")
 
 
 @pytest.mark.parametrize("method", ["get", "head"])

@@ -56,6 +56,7 @@ def environment(live_server: Any) -> dict[str, Any]:
             "workspace": build_path(Workspace, team.workspace.pk, "change"),
             "run": build_path(Run, Run.objects.filter(state="failed")[0].pk, "change"),
             "grant": f"{build_path(AgentGrant, 'add')}?user={team.bob.pk}&content_object={team.robin.pk}",
+            "deletion": build_path(AgentGrant, AgentGrant.objects.all()[0].pk, "delete"),
         },
     }
 
@@ -92,9 +93,22 @@ def test_the_admin_works_in_a_browser_under_its_policy(environment):
         tab = browser.new_context(viewport=DESK).new_page()
         sign_in(tab, environment)
         _press_buttons(tab, environment)
+        _confirm_for_selected_rows(tab, environment)
         browser.close()
     assert wrong == []
     assert not Actor.objects.get(pk=environment["bob"].pk).is_active
+
+
+def _confirm_for_selected_rows(tab: Page, environment: dict[str, Any]) -> None:
+    """Choose an action for a row of a list, confirm it with a reason, and check that it was done."""
+    tab.goto(environment["address"] + environment["pages"]["people"])
+    tab.get_by_role("row").filter(has_text="Charlie").locator("input.action-select").check()
+    tab.select_option("select[name=action]", label="Sign out everywhere")
+    tab.get_by_role("button", name="Run").click()
+    tab.get_by_label("Reason").fill("Ticket 4711.")
+    shoot(tab, "selected")
+    tab.get_by_role("button", name="Yes, I’m sure").click()
+    tab.get_by_text("Sign out everywhere: 1").wait_for()
 
 
 def _press_buttons(tab: Page, environment: dict[str, Any]) -> None:

@@ -188,6 +188,10 @@ def test_a_draft_can_be_discarded_by_its_starter_and_by_editors(team):
     drafts.discard_draft(**draft_args(team), revision=draft.revision)
     draft_of_bob = claim(team, "bob")
     drafts.discard_draft(**draft_args(team, "alice"), revision=draft_of_bob.revision)
+    unchanged = claim(team, "bob", None)
+    drafts.discard_draft(**draft_args(team, "alice"), revision=unchanged.revision)
+    discarded = Message.objects.filter(type="DRAFT_DISCARDED").order_by("seq")
+    assert [message.payload["authors"] for message in discarded] == [[], ["Bob"], []]
     assert set(Draft.objects.values_list("outcome", flat=True)) == {"discarded"}
     assert get_production(team).number == 1
 

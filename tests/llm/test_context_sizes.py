@@ -35,6 +35,7 @@ FULL = 'data: {"error":{"code":500,"message":"Context size has been exceeded.","
         pytest.param({}, None, id="nothing"),
         pytest.param({"meta": None, "max_model_len": "8192", "context_length": True}, None, id="no numbers"),
         pytest.param({"max_model_len": 0, "context_length": 4096}, 4096, id="zero"),
+        pytest.param({"max_model_len": 10**4000, "context_length": 4096}, 4096, id="more than any model reads"),
     ],
 )
 async def test_the_list_of_models_says_how_much_a_model_reads(

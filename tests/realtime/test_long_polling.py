@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import asynccontextmanager
+from datetime import timedelta
 
 import httpx
 import pytest
@@ -10,12 +11,15 @@ from django.db import transaction
 from actors import services as actors
 from chats import services as chats
 from chats.models import Chat
+from config import asgi
 from config.asgi import Application
 from realtime import long_polling
 from realtime.db_executor import run_in_db_thread
 from server import limits
+from tests.people import make_operator
 from tests.realtime.test_socket import post
 from tests.serving import serve
+from workspaces import services as workspaces
 
 
 class Process:
@@ -51,18 +55,26 @@ def tokens(team):
         return {who: actors.create_token(team[who], name="P", days=1)[1] for who in ("alice", "bob", "charlie")}
 
 
+@pytest.fixture
+def elsewhere(team, monkeypatch):
+    """A chat of Charlie in another workspace. Both workspaces are old enough to have shares of their own."""
+    monkeypatch.setattr(asgi, "NEW_WORKSPACE_AGE", timedelta(0))
+    with transaction.atomic():
+        return chats.create_chat(team.charlie, team.elsewhere.id, title="Elsewhere")
+
+
 async def build_path(chat, wait=30):
     version = await run_in_db_thread(lambda: Chat.objects.get(pk=chat.pk).version)
     return f"chats/{chat.pk}/changes?since={version}&wait={wait}"
 
 
 @asynccontextmanager
-async def start_waiting(process, token, chat, count=1, wait=30):
-    """Send requests that wait for the next change of the chat, and yield their tasks when all wait."""
+async def start_waiting(process, token, chat, count=1, wait=30, already=0):
+    """Send requests that wait for the next change of the chat, and yield their tasks when all wait. `already`: others that wait."""
     path = await build_path(chat, wait)
     async with process.open_client(token) as client:
         tasks = [asyncio.create_task(client.get(path)) for _ in range(count)]
-        await process.wait_for_waiting(count)
+        await process.wait_for_waiting(already + count)
         yield tasks
 
 
@@ -106,6 +118,26 @@ async def test_whoever_may_not_see_the_chat_does_not_wait(team, process, tokens)
         assert (await asyncio.wait_for(tasks[0], 20)).status_code == 404
 
 
+@pytest.mark.parametrize(
+    ("end", "status"),
+    [
+        (lambda team: workspaces.delete_workspace(team.alice, team.workspace.pk, name="Lighthouse"), 404),
+        (lambda team: workspaces.remove_member(team.alice, team.workspace.pk, team.bob.pk), 404),
+        (lambda team: actors.deactivate_person(make_operator(), team.bob.pk), 401),
+        (lambda team: actors.revoke_tokens(team.bob, team.bob.pk), 401),
+    ],
+    ids=["workspace deleted", "member removed", "account closed", "token revoked"],
+)
+async def test_a_request_whose_right_ends_is_answered_at_once(team, elsewhere, process, tokens, end, status):
+    async with (
+        start_waiting(process, tokens["charlie"], elsewhere) as others,
+        start_waiting(process, tokens["bob"], team.chat, already=1) as tasks,
+    ):
+        await run_in_db_thread(end, team)
+        assert (await asyncio.wait_for(tasks[0], 10)).status_code == status  # long before the end of the wait
+        assert not others[0].done()
+
+
 async def test_a_request_waits_no_longer_when_its_client_has_gone(team, process, tokens):
     async with start_waiting(process, tokens["alice"], team.chat) as tasks:
         tasks[0].cancel()
@@ -118,18 +150,48 @@ async def test_waiting_requests_are_answered_when_the_process_stops(team, proces
         assert (await asyncio.wait_for(tasks[0], 8)).status_code == 204  # before requests are aborted
 
 
-@pytest.mark.parametrize(("limit", "status"), [("MAX_LONG_POLLS_PER_PERSON", 429), ("MAX_LONG_POLLS_PER_PROCESS", 503)])
-async def test_more_requests_than_the_limit_are_refused(team, process, tokens, monkeypatch, limit, status):
+@pytest.mark.parametrize(
+    ("limit", "status", "refused"),
+    [
+        ("MAX_LONG_POLLS_OF_CALLER", 429, {"alice"}),
+        ("MAX_LONG_POLLS_OF_GROUP", 503, {"alice", "bob"}),
+        ("MAX_LONG_POLLS", 503, {"alice", "bob", "charlie"}),
+    ],
+)
+async def test_more_requests_than_the_limit_are_refused(
+    team, elsewhere, process, tokens, monkeypatch, limit, status, refused
+):
     monkeypatch.setattr(limits, limit, 1)
-    async with (
-        start_waiting(process, tokens["alice"], team.chat) as tasks,
-        process.open_client(tokens["alice"]) as client,
-    ):
-        answer = await client.get(await build_path(team.chat), headers={"X-Request-Id": "poll-12345678"})
-        assert answer.status_code == status
-        assert answer.headers["Retry-After"]
-        assert answer.headers.get_list("X-Request-Id") == ["poll-12345678"]
+    async with start_waiting(process, tokens["alice"], team.chat) as tasks:
+        for who, chat in (("alice", team.chat), ("bob", team.chat), ("charlie", elsewhere)):
+            async with process.open_client(tokens[who]) as client:
+                path, headers = await build_path(chat, wait=1), {"X-Request-Id": "poll-12345678"}
+                answer = await client.get(path, headers=headers)
+            assert answer.status_code == (status if who in refused else 204), who
+            if who in refused:
+                assert answer.headers["Retry-After"]
+                assert answer.headers.get_list("X-Request-Id") == ["poll-12345678"]
+                assert answer.json()["error"]["hints"]
         assert not tasks[0].done()
+
+
+async def test_a_hundred_requests_of_a_person_leave_room_for_those_of_others(team, elsewhere, process, tokens):
+    async with (
+        process.open_client(tokens["alice"]) as alice,
+        start_waiting(process, tokens["charlie"], elsewhere) as others,
+    ):
+        path = await build_path(team.chat)
+        tasks = [asyncio.create_task(alice.get(path)) for _ in range(100)]
+        while sum(task.done() for task in tasks) < 100 - limits.MAX_LONG_POLLS_OF_CALLER:
+            await asyncio.wait([task for task in tasks if not task.done()], return_when=asyncio.FIRST_COMPLETED)
+        assert {task.result().status_code for task in tasks if task.done()} == {429}
+        async with start_waiting(process, tokens["bob"], team.chat, already=21) as colleagues:
+            await run_in_db_thread(post, team.chat, team.bob, "hello")
+            assert (await asyncio.wait_for(colleagues[0], 20)).status_code == 200
+        await run_in_db_thread(post, elsewhere, team.charlie, "hello")
+        assert (await asyncio.wait_for(others[0], 20)).status_code == 200
+        answers = await asyncio.wait_for(asyncio.gather(*tasks), 20)
+    assert [answer.status_code for answer in answers].count(200) == limits.MAX_LONG_POLLS_OF_CALLER
 
 
 async def test_without_redis_the_wait_is_short(team, process, tokens, settings, monkeypatch):

@@ -9,6 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from agents.models import Draft, DraftSnapshot
 from agents.services import drafts
 from chats import services as chats
+from chats.models import Message
 from common.errors import Code, Conflict, Forbidden, NotFound
 from common.ids import new_id
 from common.secrets import Secret
@@ -244,6 +245,7 @@ def test_a_draft_that_is_not_saved_reopens_its_suggestions(environment, outcome)
         environment.merge(suggestion)
         drafts.discard_draft(**environment.draft_args(), revision=environment.find_draft().revision)
     assert Notification.objects.filter(type="suggestion_reopened", person=environment["bob"]).count() == 3
+    assert Message.objects.filter(type="DRAFT_DISCARDED").last().payload["authors"] == ["Bob"]
     suggestions.withdraw_suggestion(environment["bob"], suggestion.id)
 
 

@@ -13,6 +13,7 @@ from agents.models import AgentSpec, Draft
 from agents.permissions import AgentVerb, compute_agent_verbs, get_agent_for, get_production
 from agents.selectors import build_no_draft_error, find_draft
 from agents.services.drafts import locking
+from agents.services.drafts.editing import attribute_draft
 from agents.services.specs import check_content
 from agents.services.stored_specs import write_spec
 from chats import services as chats
@@ -114,11 +115,25 @@ def discard_draft(actor: Actor, chat_id: UUID, agent_id: UUID, *, revision: int)
 
     locking.call_lock_lost(draft, actor)
     message = chats.build_system_message(
-        chat.id, "DRAFT_DISCARDED", actor=actor, target=agent, draft_apply=draft.apply_count
+        chat.id,
+        "DRAFT_DISCARDED",
+        actor=actor,
+        target=agent,
+        draft_apply=draft.apply_count,
+        authors=_list_other_authors(draft, actor),
     )
     chats.save_changes(chat.id, [message, *finish_draft(draft, actor, DraftOutcome.DISCARDED)])
     audit.record(actor, "draft.discarded", workspace_id=chat.workspace_id, object_id=draft.id)
     return draft
+
+
+def _list_other_authors(draft: Draft, actor: Actor) -> list[str]:
+    """Return the names of those whose changes are in the draft, other than the actor."""
+    base = AgentSpec.objects.get(agent=draft.agent_id, number=draft.base_version).parse_content()
+    if draft.parse_content() == base:
+        return []
+    contributors, _segments = attribute_draft(draft, base)
+    return list(dict.fromkeys(one.name for one in contributors if one.actor_id != actor.id))
 
 
 @transaction.atomic

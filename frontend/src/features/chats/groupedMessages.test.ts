@@ -14,7 +14,8 @@ describe('a hidden system message', () => {
     expect(isHiddenMessage(row('DRAFT_APPLIED'))).toBe(false)
   })
 
-  it('is the discarding of a draft that was never applied', () => {
+  it('is the discarding of a draft that was never applied and had changes of one person alone', () => {
+    expect(isHiddenMessage(row('DRAFT_DISCARDED', { draft_apply: 0, authors: ['Bob'] }))).toBe(false)
     expect(isHiddenMessage(row('DRAFT_DISCARDED', { draft_apply: 0 }))).toBe(true)
     expect(isHiddenMessage(row('DRAFT_DISCARDED', { draft_apply: 2 }))).toBe(false)
     expect(isHiddenMessage(row('DRAFT_DISCARDED'))).toBe(false)

@@ -4,7 +4,7 @@ import { isWithinMinutes } from '@/lib/time'
 
 /**
  * Returns whether a system message is hidden: the start or the lock of a draft, which the workshop shows, unless an
- * agent caused it (`via`); or the discarding of a draft that was never applied.
+ * agent caused it (`via`); or the discarding of a draft that was never applied and had changes of one person alone.
  */
 export function isHiddenMessage(row: MessageRow): boolean {
   switch (row.type) {
@@ -13,7 +13,7 @@ export function isHiddenMessage(row: MessageRow): boolean {
     case 'LOCK_RELEASED':
       return !row.payload.via
     case 'DRAFT_DISCARDED':
-      return row.payload.draft_apply === 0
+      return row.payload.draft_apply === 0 && !row.payload.authors?.length
     default:
       return false
   }

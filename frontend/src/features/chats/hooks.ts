@@ -32,7 +32,7 @@ import {
   useChatSelector,
 } from '@/realtime'
 import type { FindName } from '@/ui/prose/mentions'
-import { PLAN_TOOL } from './reply'
+import { isRunEnd, isTriedAgain, PLAN_TOOL } from './reply'
 import { type BoardsByCall, isOfSubAgent, isTaskId } from './subAgents'
 
 const selectLog = (chat: ChatState) => chat.log
@@ -275,6 +275,15 @@ export const useRun = (chatId: string, runId: string): RunRow | null =>
     chatId,
     useCallback((chat: ChatState) => chat.rows.run.get(runId) ?? null, [runId]),
   )
+
+/** Returns whether the run of a reply ended without an answer, and a later run has answered the same message or ended as well. */
+export function useIsTriedAgain(chatId: string, rows: readonly MessageRow[]): boolean {
+  const end = rows.findLast(isRunEnd)
+  return useChatSelector(
+    chatId,
+    useCallback((chat: ChatState) => end !== undefined && isTriedAgain(chat.log, end), [end]),
+  )
+}
 
 const noTexts: readonly StreamingText[] = []
 export const useStreamingTexts = (chatId: string, runId: string): readonly StreamingText[] =>

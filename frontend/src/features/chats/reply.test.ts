@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { StreamingText } from '@/realtime'
-import { messageRow } from '@/testing/rows'
-import { buildReply, summarizeArguments } from './reply'
+import { messageRow, systemRow } from '@/testing/rows'
+import { buildReply, isTriedAgain, summarizeArguments } from './reply'
 
 const row = (id: string, type: string, payload: object) =>
   messageRow(1, { id, author_id: 'robin', type, payload, run_id: 'r' })
@@ -67,6 +67,27 @@ describe('buildReply', () => {
     )
     expect(reply.stamp).toEqual(stamp)
     expect(reply.runEnd).toEqual({ kind: 'failed', code: 'cut', by: null, note: '', payerName: '', budget: null })
+  })
+})
+
+describe('a run that ended without an answer', () => {
+  const end = (seq: number, runId: string, target_id = 'robin') =>
+    systemRow('RUN_FAILED', { target_id, message_id: 'question' }, { id: `m${seq}`, seq, run_id: runId })
+  const answer = (seq: number, runId: string, author_id = 'robin', answers = 'question') =>
+    messageRow(seq, { author_id, run_id: runId, payload: { text: 'x', answers } })
+  const failed = end(3, 'r1')
+
+  it('was tried again if a later run of its agent has answered the same message or failed as well', () => {
+    expect(isTriedAgain([failed, answer(5, 'r2')], failed)).toBe(true)
+    expect(isTriedAgain([failed, end(5, 'r2')], failed)).toBe(true)
+  })
+
+  it.each([
+    ['nothing came after it', [answer(1, 'r0'), answer(2, 'r1'), failed]],
+    ['another agent answered', [failed, answer(4, 'r2', 'scribe'), end(5, 'r3', 'scribe')]],
+    ['another message was answered', [failed, answer(4, 'r2', 'robin', 'other')]],
+  ])('was not tried again if %s', (_, log) => {
+    expect(isTriedAgain(log, failed)).toBe(false)
   })
 })
 

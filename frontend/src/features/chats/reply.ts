@@ -9,7 +9,7 @@ import type {
   ToolResponsePayload,
 } from '@/api'
 import type { StreamingText } from '@/realtime'
-import { getStamp } from './comparison'
+import { getRunId, getStamp } from './comparison'
 
 /** The tool by which a supervisor makes a plan. */
 export const PLAN_TOOL = 'plan_tasks'
@@ -148,10 +148,34 @@ function buildStreamingPart(text: StreamingText): Part {
 
 const findLastStamp = (rows: readonly MessageRow[]) => rows.map(getStamp).findLast(stamp => stamp !== null) ?? null
 
-const isEnd = (row: MessageRow): row is SystemMessageRow => row.type === 'RUN_FAILED' || row.type === 'RUN_STOPPED'
+/** Returns whether a message says that its run failed or was stopped. */
+export const isRunEnd = (row: MessageRow): row is SystemMessageRow =>
+  row.type === 'RUN_FAILED' || row.type === 'RUN_STOPPED'
+
+/** Returns the id of the message that the run of a row has answered, or was to answer. */
+function getAnsweredId(row: MessageRow): string | null {
+  if (row.type === 'TEXT_MESSAGE') return row.payload.answers ?? null
+  return isRunEnd(row) ? (row.payload.message_id ?? null) : null
+}
+
+/**
+ * Returns whether a later run of the same agent has answered the message that the run of `end` was to answer, or has ended
+ * without an answer as well. `log`: the messages in the order of `seq`.
+ */
+export function isTriedAgain(log: readonly MessageRow[], end: SystemMessageRow): boolean {
+  const { message_id: answeredId, target_id: agentId } = end.payload
+  if (!answeredId) return false
+  for (let index = log.length - 1; index >= 0; index -= 1) {
+    const row = log[index]
+    if (!row || row.seq <= end.seq) return false
+    const isOfAgent = (isRunEnd(row) ? row.payload.target_id : row.author_id) === agentId
+    if (isOfAgent && getAnsweredId(row) === answeredId && getRunId(row) !== getRunId(end)) return true
+  }
+  return false
+}
 
 function findRunEnd(rows: readonly MessageRow[]): RunEnd | null {
-  const row = rows.findLast(isEnd)
+  const row = rows.findLast(isRunEnd)
   if (!row) return null
   const about = row.payload
   return {

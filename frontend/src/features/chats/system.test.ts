@@ -36,6 +36,11 @@ describe('a system message', () => {
     expect(text?.values['authors']).toBe('Carol')
   })
 
+  it('about a discarded draft names the others whose changes were in it', () => {
+    expect(build('DRAFT_DISCARDED', { ...people, authors: ['Carol'] })).toMatchObject({ key: 'sys.discardedOf' })
+    expect(build('DRAFT_DISCARDED', people)).toMatchObject({ key: 'sys.discarded' })
+  })
+
   it('about a merge names all authors and links to the draft', () => {
     const text = build('DRAFT_MERGED', { ...people, authors: ['Bob', 'Carol'], merge_id: 'm' })
     expect(text).toMatchObject({ key: 'sys.merged', icon: 'writing', draftOf: 'a' })

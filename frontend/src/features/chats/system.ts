@@ -149,6 +149,7 @@ function chooseKey(key: SystemTextKey, about: SystemPayload, isBeginning: boolea
       return chooseWokenKey(about)
     case 'sys.limitHops':
       return limitKeys[about.limit ?? 'hops']
+    case 'sys.discarded':
     case 'sys.accepted':
     case 'sys.rejected':
       return about.authors?.length ? `${key}Of` : key

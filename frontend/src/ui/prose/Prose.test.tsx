@@ -99,6 +99,7 @@ const hostile: Record<string, string> = {
   'elements that never end': '<sub>'.repeat(20_000),
   'elements in elements': '<sub><sup>'.repeat(5_000).concat('</sup></sub>'.repeat(5_000)),
   'addresses before Chinese': 'https://a中'.repeat(9_000),
+  'emphasis in Chinese that never ends': '中**。_「'.repeat(15_000),
   tabs: '\t'.repeat(50_000),
   'empty lines': '\n'.repeat(90_000),
   'an endless word': 'a'.repeat(200_000),

@@ -7,7 +7,7 @@ import { Avatar } from '@/ui/Avatar'
 import { lazy } from '@/ui/lazy'
 import { Skeleton } from '@/ui/Skeleton'
 import { getCost } from '../cost'
-import { useRun, useStreamingTexts } from '../hooks'
+import { useIsTriedAgain, useRun, useStreamingTexts } from '../hooks'
 import { buildReply, type ReplyParts } from '../reply'
 import {
   type ActiveStatus,
@@ -68,7 +68,8 @@ export const AgentReply = memo(function AgentReply(props: AgentReplyProps) {
   const reply = useMemo(() => buildReply(rows, streaming), [rows, streaming])
   const agent = findActor(agentId)
   const name = agent?.name ?? t('agent')
-  const { runEnd } = reply
+  const isTriedAgain = useIsTriedAgain(chatId, rows)
+  const runEnd = isTriedAgain ? null : reply.runEnd
   const status: RunStatus = last ? getRunStatus({ chatId, runId, run, streaming, runEnd }) : { status: 'idle' }
   const active = getActiveStatus(status)
   const failedOrStopped = getFailedOrStoppedStatus(status)
@@ -94,7 +95,7 @@ export const AgentReply = memo(function AgentReply(props: AgentReplyProps) {
         {quoted ? <Quote id={quoted} count={countAnswered(answer)} /> : null}
         <ReplyBody
           parts={reply.parts}
-          isFailedOrStopped={failedOrStopped !== null}
+          isFailedOrStopped={reply.runEnd !== null}
           subAgents={subAgents}
           boards={boards}
           rows={rows}
@@ -176,6 +177,7 @@ function ReplyFooter(props: ReplyFooterProps) {
           </Suspense>
         )}
         {status.status === 'awaiting_approval' ? <WaitingNote personId={run?.on_behalf_of ?? null} /> : null}
+        {status.status === 'idle' && reply.runEnd ? <span>{t('triedAgain')}</span> : null}
         <RunActions
           status={status}
           stopLabel={subAgents.length > 0 || boards.length > 0 ? t('subAgents.stopAll') : undefined}

@@ -75,6 +75,26 @@ it.each([true, false])('offers a retry unless the agent was taken down (%s)', as
   await expect.poll(() => screen.getByRole('button', { name: 'Retry' }).elements().length).toBe(is_taken_down ? 0 : 1)
 })
 
+it('offers no retry of a failed answer below which another attempt has answered', async () => {
+  const end = systemRow(
+    'RUN_FAILED',
+    { code: 'cut', target_id: 'robin', message_id: 'm1' },
+    { id: 'm2', seq: 2, run_id: 'r' },
+  )
+  const answer = row(3, { run_id: 'again', author_id: 'robin', payload: { text: 'whole', answers: 'm1' } })
+  const messages = [row(1), end, answer]
+  await loadChat([row(1), end])
+  const screen = await show(messages.slice(0, 2))
+  await expect.element(screen.getByRole('button', { name: 'Retry' })).toBeVisible()
+  await screen.unmount()
+  closeChat()
+  await loadChat(messages)
+  const later = await show(messages)
+  await expect.element(later.getByText('This attempt ended without an answer')).toBeVisible()
+  await expect.element(later.getByRole('button', { name: 'Retry' })).not.toBeInTheDocument()
+  closeChat()
+})
+
 it('offers a comparison at the answers of an agent that has a draft, and at the messages of people', async () => {
   const draft = { kind: 'draft', id: 'd', chat_id: 'c', version: 1, agent_id: 'robin', applied: {}, status: 'active' }
   await loadChat([draft as unknown as DraftRow])
