@@ -40,6 +40,7 @@ ON_ONE_INSTALLATION: dict[str, Callable[[Installation, bool], Table]] = {
     "P8": reconnects.measure_p8,
     "P9": browser.measure_p9,
     "P14": browser.measure_p14,
+    "P18": browser.measure_p18,
     "P11": trees.measure_p11,
     "P13": traffic.measure_p13,
     "P16": boards.measure_p16,

@@ -1,4 +1,4 @@
-"""P9 and P14: the work of the browser (Chromium) for the built web app.
+"""P9, P14 and P18: the work of the browser (Chromium) for the built web app.
 
 The page, the session and the socket are real. The rows of the chat and its later frames are inserted into the page's own socket
 (`FakeSocket`), so that only the browser is measured.
@@ -68,6 +68,15 @@ SOCKET = """({chat, agent, rows, at}) => {
       await new Promise(done => setTimeout(done, pause))
     }
   }
+}"""
+
+SWITCH = """async ([chat, text]) => {
+  const isShown = () => document.querySelector('#log')?.innerText.includes(text)
+  const began = performance.now()
+  document.querySelector(`nav a[href*="${chat}"]`).click()
+  while (!isShown()) await new Promise(requestAnimationFrame)
+  await new Promise(requestAnimationFrame) // The frame with the rows is drawn now.
+  return performance.now() - began
 }"""
 
 
@@ -305,3 +314,37 @@ def _count_javascript(page: Page) -> tuple[int, int]:
         .filter(path => path.endsWith('.js'))""")
     files = {ROOT / "frontend" / "dist" / name.removeprefix("/static/") for name in names}
     return len(files), sum(len(gzip.compress(file.read_bytes())) for file in files)
+
+
+def measure_p18(installation: Installation, quick: bool) -> Table:
+    """Measure switching between two chats that were seen before, while the server answers and while it does not."""
+    count = 5 if quick else 20
+    figures = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(**chromium().launch_options)
+        for rows in (100, 10_000):
+            with open_chat(browser, installation, rows) as (page, socket, _):
+                page.get_by_role("button", name="New chat").first.click()
+                page.get_by_label("Chat name").fill("Elsewhere")
+                page.get_by_role("button", name="Create chat").click()
+                page.get_by_role("log").get_by_text("started this chat").wait_for()
+                other = page.url.rpartition("/c/")[2]
+                requests: list[str] = []
+                page.on("request", lambda request: requests.append(request.url))
+                for is_offline in (False, True):
+                    page.context.set_offline(is_offline)
+                    times = []
+                    requests.clear()
+                    for _ in range(count):
+                        times.append(page.evaluate(SWITCH, [socket.chat, f"Line {rows} "]))
+                        page.wait_for_timeout(300)
+                        page.evaluate(SWITCH, [other, "started this chat"])
+                        page.wait_for_timeout(300)
+                    name = f"a chat of {rows:,} lines, {'without a connection' if is_offline else 'connected'}"
+                    ours = (
+                        f"p50 {sorted(times)[count // 2]:.0f} ms, {len(requests) / count:.1f} requests there and back"
+                    )
+                    figures.append(Figure(name, ours=ours, goal="from the cache, before any answer"))
+        browser.close()
+    how = f"{count} times each from the click to the drawn rows, between two chats that were open before."
+    return Table("P18", "Switching to a chat that was seen before", how, figures)

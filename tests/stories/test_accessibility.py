@@ -204,6 +204,7 @@ def open_dialogs_and_settings(screens: Screens) -> None:
         "tools",
         "budgets",
         "profile",
+        "notifications",
         "ownModel",
         "security",
         "tokens",
@@ -340,7 +341,7 @@ def open_agent(screens: Screens, agent: str) -> None:
     check_on_both_sizes(screens, "a note and the history")
     screens.open(f"{agent}/schedule")
     screens.press("Add…")
-    page.get_by_role("dialog").get_by_label("When (cron)").fill("0 8 * * 1-5")
+    page.get_by_role("dialog").get_by_label("How often").select_option("weekly")
     expect(page.get_by_role("dialog").locator("time")).to_have_count(3)
     check_on_both_sizes(screens, "a schedule")
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from common.ids import new_id
 from tests.scripted_model import ScriptedModel
 from tests.stack import Stack
-from tests.stories.screens import Person, invite, start
+from tests.stories.screens import Person, get_chat_id, invite, start
 
 pytestmark = [pytest.mark.stack, pytest.mark.browser]
 
@@ -50,6 +51,79 @@ def test_a_mention_is_shown_in_every_tab_and_links_to_its_message(people, model:
     for page in (bob.page, other):
         expect(find_notifications_button(page)).to_have_accessible_name("Notifications")
     expect(find_notifications_button(alice.page)).to_have_accessible_name("Notifications")
+
+
+RECORD_SHOWN = """
+window.shown = [];
+window.Notification = class extends Notification {
+  constructor(title, options) {
+    super(title, options);
+    window.shown.push({title, body: options.body, open: () => this.onclick()});
+  }
+};
+"""
+
+
+def list_shown(*pages: Page) -> list[str]:
+    """List what the browser has shown in these tabs."""
+    return [text for page in pages for text in page.evaluate("shown.map(({title, body}) => `${title}: ${body}`)")]
+
+
+def test_one_tab_shows_mentions_by_the_browser_but_not_of_muted_chats_or_of_the_one_in_view(
+    people, model: ScriptedModel
+):
+    alice, bob = people
+    model.reset()
+    start(alice, model)
+    invite(alice, bob, "suggester")
+    me = bob.send("GET", "me")
+    handle, workspace = me["actor"]["handle"], me["workspaces"][0]
+    chats = {
+        title: alice.send(
+            "POST", f"workspaces/{workspace['id']}/chats", {"title": title, "actor_ids": [me["actor"]["id"]]}
+        )["chat"]["id"]
+        for title in ("Quiet", "Other")
+    }
+    bob.send("PUT", f"chats/{chats['Quiet']}/muted", {"until": None})
+    in_view = get_chat_id(bob.page)
+
+    def mention(chat: str, text: str) -> None:
+        body = {"id": str(new_id()), "text": f"@{handle} {text}", "wake": "nobody"}
+        alice.send("POST", f"chats/{chat}/messages", body)
+
+    bob.context.grant_permissions(["notifications"])
+    bob.context.add_init_script(RECORD_SHOWN)
+    bob.page.reload()
+    other = bob.context.new_page()
+    other.goto(f"{bob.stack.url}/w/{workspace['handle']}/settings?section=notifications")
+    switch = other.get_by_role("switch", name="Show notifications in this browser")
+    switch.click()
+    expect(switch).to_be_checked()
+    other.get_by_role("button", name="Show one now").click()
+    assert list_shown(other) == ["This is how a notification looks: undefined"]
+    for page in (bob.page, other):  # Both know of each other.
+        page.wait_for_function(
+            "async () => (await navigator.locks.query()).held.some(({name}) => /notifier/.test(name))"
+        )
+    lock = f"atelier.viewed.{in_view}"
+    other.wait_for_function(
+        "async name => (await navigator.locks.query()).held.some(lock => lock.name === name)", arg=lock
+    )
+
+    mention(in_view, "in view")
+    mention(chats["Quiet"], "muted")
+    mention(chats["Other"], "the fare table")
+    for page in (bob.page, other):
+        expect(find_notifications_button(page)).to_have_accessible_name("Notifications, 4 unread")
+    while len(shown := list_shown(bob.page, other)) < 2:
+        bob.page.wait_for_timeout(100)
+    assert sorted(shown) == [
+        "Alice mentioned you in #Other: @Bob the fare table",
+        "This is how a notification looks: undefined",
+    ]
+    page = other if len(list_shown(other)) == 2 else bob.page
+    page.evaluate("shown.at(-1).open()")
+    expect(page.get_by_role("log").locator("article:focus")).to_contain_text("the fare table")
 
 
 def test_a_reader_requests_the_draft_and_is_notified_when_it_is_released(people, model: ScriptedModel):

@@ -97,6 +97,21 @@ def test_a_chat_opens_at_the_first_new_message_and_only_seen_messages_are_read(p
     expect(page.get_by_role("button", name="1 new message")).to_be_visible()
 
 
+def test_a_chat_that_was_seen_is_shown_before_any_answer_of_the_server(people):
+    alice, bob = people
+    page, chat = bob.page, get_chat_id(alice.page)
+    alice.page.evaluate(POST, [chat, ["seen already"]])
+    bob.sees("seen already")
+    make_chat(bob, "Elsewhere")
+    bob.context.set_offline(True)
+    alice.page.evaluate(POST, [chat, ["posted meanwhile"]])
+    find_chat_link(page, "Scribe").click()
+    expect(bob.log.get_by_text("seen already")).to_be_in_viewport()
+    expect(bob.log.get_by_text("posted meanwhile")).to_have_count(0)
+    bob.context.set_offline(False)
+    expect(bob.log.get_by_text("posted meanwhile")).to_be_in_viewport()
+
+
 def test_messages_that_were_seen_right_before_a_reload_are_read(people):
     alice, bob = people
     chat = get_chat_id(alice.page)

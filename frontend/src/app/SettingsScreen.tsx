@@ -4,6 +4,7 @@ import { useChats, useModel } from '@/api'
 import { Profile, Security, Tokens } from '@/features/accounts'
 import { BackButton, Links } from '@/features/chats'
 import { ContextSettings, EmbeddingSettings } from '@/features/context'
+import { BrowserNotifications } from '@/features/notifications'
 import { ToolServers } from '@/features/tools'
 import { BudgetSettings } from '@/features/usage'
 import { General, Members, ModelForm, ModelPolicy, OwnModel } from '@/features/workspaces'
@@ -69,6 +70,11 @@ const pages: Record<Section, ReactNode> = {
   budgets: <BudgetsSection />,
   general: <GeneralSection />,
   profile: <ProfileSection />,
+  notifications: (
+    <Suspense fallback={null}>
+      <BrowserNotifications />
+    </Suspense>
+  ),
   ownModel: <OwnModel />,
   security: <SecuritySection />,
   tokens: <Tokens />,

@@ -3,6 +3,7 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import {
   ArrowLeft,
+  Bell,
   Building2,
   CircuitBoard,
   Cpu,
@@ -42,6 +43,7 @@ const icons: Record<Section, LucideIcon> = {
   tools: Wrench,
   budgets: PiggyBank,
   profile: User,
+  notifications: Bell,
   ownModel: CircuitBoard,
   security: Lock,
   tokens: KeyRound,
@@ -49,7 +51,7 @@ const icons: Record<Section, LucideIcon> = {
 
 const groups: readonly { title: PlainTextKey; pages: readonly Section[] }[] = [
   { title: 'workspace', pages: ['general', 'members', 'model', 'context', 'tools', 'budgets'] },
-  { title: 'settings.you', pages: ['profile', 'ownModel', 'security', 'tokens'] },
+  { title: 'settings.you', pages: ['profile', 'notifications', 'ownModel', 'security', 'tokens'] },
 ]
 
 /** Texts of each page by which the search finds the page. */
@@ -61,6 +63,7 @@ const searchableTexts: Record<Section, readonly PlainTextKey[]> = {
   tools: ['mcp.add', 'mcp.url'],
   budgets: ['budget.limit', 'budget.askAbove', 'price.title'],
   profile: ['yourName', 'handle', 'email', 'language', 'theme', 'signOut'],
+  notifications: ['browserNotifications.on'],
   ownModel: ['standardModel', 'apiKey'],
   security: ['changePassword', 'sessions', 'viewings.title'],
   tokens: ['makeToken', 'apiDocs'],

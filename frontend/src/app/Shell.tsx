@@ -4,10 +4,11 @@ import { useMe, useMembers } from '@/api'
 import { NewAgentDialog } from '@/features/agents'
 import { ConnectionBanner, NewChatDialog } from '@/features/chats'
 import { useFileRefusal } from '@/features/files'
-import { UnreadAnnouncer } from '@/features/notifications'
+import { BrowserNotifier, UnreadAnnouncer, useBrowserState } from '@/features/notifications'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { readStored, writeStored } from '@/lib/storage'
+import { isViewing } from '@/lib/viewing'
 import buttonStyles from '@/ui/Button.module.css'
 import { lazy } from '@/ui/lazy'
 import { useAgentStates } from './agentStates'
@@ -60,6 +61,7 @@ interface WorkspaceShellProps extends Pick<ShellValue, 'me' | 'workspace'> {
 function WorkspaceShell({ me, workspace, isMissing = false }: WorkspaceShellProps) {
   const { t } = useTexts()
   const navigate = useNavigate()
+  const { history } = useRouter()
   const matchRoute = useMatchRoute()
   const [open, setOpen] = useState<OpenDialog>(null)
   const close = () => setOpen(null)
@@ -68,6 +70,8 @@ function WorkspaceShell({ me, workspace, isMissing = false }: WorkspaceShellProp
   useMembers(workspace.id) // read early, because many screens show names of members
   useFileRefusal()
   const chats = useOrderedChats(workspace.id)
+  const { chat: openChatId } = useParams({ strict: false })
+  const isNotifier = useBrowserState() === 'on' && !isViewing()
   const openPalette = useCallback(() => setOpen('palette'), [])
   useShellActions({
     workspace,
@@ -113,6 +117,7 @@ function WorkspaceShell({ me, workspace, isMissing = false }: WorkspaceShellProp
         <UnreadAnnouncer />
       </div>
       <Suspense fallback={null}>
+        {isNotifier ? <BrowserNotifier me={me} openChatId={openChatId} onGo={path => history.push(path)} /> : null}
         {chatWith ? (
           <NewChatDialog workspaceId={workspace.id} open onOpenChange={close} onMade={goToChat} withIds={chatWith} />
         ) : null}

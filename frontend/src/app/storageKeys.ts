@@ -15,6 +15,7 @@ export const sections = [
   'tools',
   'budgets',
   'profile',
+  'notifications',
   'ownModel',
   'security',
   'tokens',

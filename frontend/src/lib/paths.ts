@@ -27,6 +27,8 @@ export const budgetsPath = (workspace: string) => `/w/${workspace}/settings?sect
 /** A server in the tools of the workspace's settings. */
 export const toolServerPath = (workspace: string, serverId: string) =>
   `/w/${workspace}/settings?section=tools#${serverId}`
+/** The page of the settings on which notifications are set. */
+export const notificationsPath = (workspace: string) => `/w/${workspace}/settings?section=notifications`
 /** The model section of the workspace's settings. */
 export const modelPath = (workspace: string) => `/w/${workspace}/settings?section=model`
 /** What agents read of long chats, in the workspace's settings. */

@@ -1,12 +1,12 @@
-import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
+import { keepPreviousData, queryOptions, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
 import { rest, unwrap } from '../client'
 import type { BodyOf, ChatActivity, ListedChatRow, ParticipantRow } from '../types'
 import { useAction } from './action'
 import { keys } from './keys'
 import { buildPageQuery, fetchAllPages } from './pages'
 
-export const useChats = (workspaceId: string) =>
-  useQuery({
+export const chatsQuery = (workspaceId: string) =>
+  queryOptions({
     queryKey: keys.chats(workspaceId),
     queryFn: ({ signal }) =>
       fetchAllPages(query =>
@@ -18,6 +18,7 @@ export const useChats = (workspaceId: string) =>
         ),
       ),
   })
+export const useChats = (workspaceId: string) => useQuery(chatsQuery(workspaceId))
 
 /** The chats between two agents. Only editors may read them; for other members no request is sent. */
 export const useChatsBetweenAgents = (workspaceId: string, isEditor: boolean) =>

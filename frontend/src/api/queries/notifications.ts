@@ -36,6 +36,10 @@ export const useNotifications = () =>
     getNextPageParam: page => page.next,
   })
 
+/** Reads the newest unread notifications. */
+export const readUnreadNotifications = (limit: number) =>
+  unwrap(rest.GET('/api/v1/notifications', { params: { query: { unread: true, limit } } }))
+
 /** Marks one notification as read, or all with null. */
 export function useMarkNotifications() {
   const client = useQueryClient()

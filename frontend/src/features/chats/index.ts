@@ -14,9 +14,12 @@ export { send, startOutbox } from './outbox'
 export type { AskedQuestion } from './question'
 
 export const ChatMenu = lazy(() => import('./components/ChatMenu').then(module => ({ default: module.ChatMenu })))
+const loadChatMenu = () => import('./components/ChatMenu')
 /** Mutes a chat for good, or ends that it is muted. */
-export const toggleMuted = (row: ListedChatRow) =>
-  import('./components/ChatMenu').then(module => module.toggleMuted(row))
+export async function toggleMuted(row: ListedChatRow): Promise<void> {
+  const { toggleMuted } = await loadChatMenu()
+  toggleMuted(row)
+}
 export const NewChatDialog = lazy(() =>
   import('./components/NewChatDialog').then(module => ({ default: module.NewChatDialog })),
 )

@@ -1,5 +1,5 @@
 /** The text, icon and path of a notification. Pure functions. */
-import type { NotificationRow } from '@/api'
+import type { ChatRow, NotificationRow } from '@/api'
 import type { Layer } from '@/features/layers'
 import type { PlainTextKey, TextKeyWith } from '@/lib/language'
 import {
@@ -122,6 +122,10 @@ export function getKind(row: NotificationRow, chat: string): NotificationKind | 
   if (!kind) return null
   return kind.inChat && chat ? { ...kind, key: kind.inChat } : kind
 }
+
+/** Formats the title with a #, since an agent may have the same name. That of a direct chat is a name itself. */
+export const formatChatTitle = (chat: ChatRow | undefined) =>
+  chat?.title ? `${chat.is_direct ? '' : '#'}${chat.title}` : ''
 
 /** Returns the path of a notification's subject in the workspace with this handle; null if it is not open to the reader. */
 export function getPath(row: NotificationRow, workspace: string): string | null {

@@ -17,6 +17,7 @@ async function open(preview: (body: { expression: string; time_zone: string }) =
   const screen = await render(withQueries(dialog))
   await screen.getByLabelText('Name', { exact: true }).fill('Report')
   await screen.getByLabelText('What to do').fill('Write it.')
+  await screen.getByLabelText('How often').selectOptions('written')
   const [expression, zone] = [screen.getByLabelText('When (cron)'), screen.getByLabelText('Time zone')]
   return { screen, expression, zone, requests, onClose, save: screen.getByRole('button', { name: 'Save schedule' }) }
 }
@@ -64,4 +65,22 @@ it('shows no times without an expression', async () => {
   await expect.element(times).toBeVisible()
   await expression.fill('')
   await expect.element(times).not.toBeInTheDocument()
+})
+
+it('makes the expression of the times that are chosen', async () => {
+  const { screen, requests, save, onClose } = await open(() => next)
+  const often = screen.getByLabelText('How often')
+  await often.selectOptions('monthly')
+  await screen.getByLabelText('Day of the month').selectOptions('31')
+  await expect.element(screen.getByText('A month without this day is left out.')).toBeVisible()
+  await often.selectOptions('weekly')
+  await screen.getByLabelText('Day', { exact: true }).selectOptions('5')
+  await screen.getByLabelText('Time', { exact: true }).fill('17:30')
+  await often.selectOptions('written')
+  await expect.element(screen.getByLabelText('When (cron)')).toHaveValue('30 17 * * 5')
+  await often.selectOptions('daily')
+  await save.click()
+  await vi.waitFor(() => expect(onClose).toHaveBeenCalled())
+  const saved = listChanges(requests).find(([path]) => path === 'POST /chats/c/agents/robin/schedules')
+  expect(saved?.[1]).toMatchObject({ expression: '30 17 * * *' })
 })

@@ -18,7 +18,8 @@ import { Field, SelectField, TextField } from '@/ui/Field'
 import fieldStyles from '@/ui/Field.module.css'
 import { showToast } from '@/ui/toast'
 import styles from './Schedules.module.css'
-import { getCronText, NextTimes } from './ScheduleTab'
+import { NextTimes } from './ScheduleTab'
+import { ScheduleTimes } from './ScheduleTimes'
 
 interface ScheduleDialogProps {
   agentId: string
@@ -37,8 +38,7 @@ const getInitialFields = (row: ScheduleRow | null) => ({
 
 /** The fields of a schedule, with the words of its expression and its next times while it is written. */
 export function ScheduleDialog({ agentId, workspaceId, row, onClose }: ScheduleDialogProps) {
-  const texts = useTexts()
-  const { t } = texts
+  const { t } = useTexts()
   const [id] = useState(newId)
   const chats = (useChats(workspaceId).data ?? []).filter(found =>
     found.participants.some(actor => actor.id === agentId),
@@ -86,14 +86,7 @@ export function ScheduleDialog({ agentId, workspaceId, row, onClose }: ScheduleD
           />
         )}
         <div className={styles.pair}>
-          <TextField
-            label={t('schedule.expression')}
-            hint={getCronText(expression, texts) || t('schedule.expressionHint')}
-            error={problems.expression}
-            value={fields.expression}
-            required
-            onChange={setField('expression')}
-          />
+          <ScheduleTimes expression={fields.expression} error={problems.expression} onChange={setField('expression')} />
           <TextField
             label={t('schedule.timeZone')}
             error={problems.timeZone}

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { describeCron } from './cronWords'
+import { buildCron, describeCron, findChoice } from './cronWords'
 
 it.each([
   ['0 8 * * 1-5', { key: 'cron.workingDays', time: '08:00' }],
@@ -38,3 +38,12 @@ it.each(['*/45 * * * *', '*/0 * * * *', '0 */5 * * *', '0 */48 * * *'])(
     expect(describeCron(expression)).toBeNull()
   },
 )
+
+it.each(['0 8 * * *', '30 17 * * 1-5', '5 9 * * 0', '0 8 31 * *'])('builds %s from its choice', expression => {
+  const choice = findChoice(expression)
+  expect(choice && buildCron(choice)).toBe(expression)
+})
+
+it.each(['*/15 * * * *', '0 9 * * 1,3', '0 8 * 1 *', 'soon'])('offers no choice for %s', expression => {
+  expect(findChoice(expression)).toBeNull()
+})

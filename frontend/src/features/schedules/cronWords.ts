@@ -1,4 +1,4 @@
-/** The words of a cron expression. Pure functions. */
+/** The words of a cron expression, and the expressions that are chosen instead of written. Pure functions. */
 
 type CronWords =
   | { key: 'cron.minutes'; minutes: number }
@@ -33,6 +33,42 @@ export function describeCron(expression: string): CronWords | null {
   if (day === '*') return describeWeekdays(weekday, time)
   const number = parseNumber(day, 31)
   return weekday === '*' && number !== null && number > 0 ? { key: 'cron.monthly', day: number, time } : null
+}
+
+export const frequencies = ['daily', 'workingDays', 'weekly', 'monthly'] as const
+export type Frequency = (typeof frequencies)[number]
+
+/** An expression that can be chosen. `weekday` (0 for Sunday) and `day` count for the frequency that needs them. */
+export interface ChosenTimes {
+  frequency: Frequency
+  time: string
+  weekday: number
+  day: number
+}
+
+/** Returns the choice that an expression stands for; null if it can only be written. */
+export function findChoice(expression: string): ChosenTimes | null {
+  const words = describeCron(expression)
+  switch (words?.key) {
+    case 'cron.daily':
+      return { frequency: 'daily', time: words.time, weekday: 1, day: 1 }
+    case 'cron.workingDays':
+      return { frequency: 'workingDays', time: words.time, weekday: 1, day: 1 }
+    case 'cron.weekly':
+      return words.days.length === 1
+        ? { frequency: 'weekly', time: words.time, weekday: words.days[0] ?? 1, day: 1 }
+        : null
+    case 'cron.monthly':
+      return { frequency: 'monthly', time: words.time, weekday: 1, day: words.day }
+    default:
+      return null
+  }
+}
+
+export function buildCron({ frequency, time, weekday, day }: ChosenTimes): string {
+  const [hour, minute] = time.split(':').map(Number)
+  const days = { daily: '* * *', workingDays: '* * 1-5', weekly: `* * ${weekday}`, monthly: `${day} * *` }
+  return `${minute} ${hour} ${days[frequency]}`
 }
 
 function describeInterval(minute: string, hour: string): CronWords | null {

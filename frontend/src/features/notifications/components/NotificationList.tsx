@@ -1,7 +1,6 @@
 import { BellOff } from 'lucide-react'
 import { type KeyboardEvent, type ReactNode, useCallback } from 'react'
 import {
-  type ChatRow,
   type Me,
   type NotificationRow,
   useChats,
@@ -10,10 +9,13 @@ import {
   useUnreadNotifications,
 } from '@/api'
 import { useTexts } from '@/lib/language'
+import { notificationsPath } from '@/lib/paths'
 import { Button } from '@/ui/Button'
 import { EmptyState } from '@/ui/EmptyState'
 import { ListPopover } from '@/ui/ListPopover'
 import { Loading } from '@/ui/Loading'
+import { useBrowserState } from '../browserState'
+import { formatChatTitle } from '../wording'
 import { NotificationItem, type Origin } from './NotificationItem'
 import notificationsStyles from './Notifications.module.css'
 
@@ -31,6 +33,12 @@ export function NotificationList({ trigger, open, onOpenChange, onGo, ...rest }:
   const { t } = useTexts()
   const unread = useUnreadNotifications() ?? 0
   const mark = useMarkNotifications()
+  const isOff = useBrowserState() === 'off'
+  const workspace = rest.me.workspaces.find(({ id }) => id === rest.workspaceId)
+  const go = (path: string) => {
+    onOpenChange(false)
+    onGo(path)
+  }
   return (
     <ListPopover
       title={t('notifications')}
@@ -44,13 +52,12 @@ export function NotificationList({ trigger, open, onOpenChange, onGo, ...rest }:
         </Button>
       }
     >
-      <NotificationItems
-        {...rest}
-        onGo={path => {
-          onOpenChange(false)
-          onGo(path)
-        }}
-      />
+      <NotificationItems {...rest} onGo={go} />
+      {isOff && workspace ? (
+        <Button tone="flat" onClick={() => go(notificationsPath(workspace.handle))}>
+          {t('browserNotifications.offer')}
+        </Button>
+      ) : null}
     </ListPopover>
   )
 }
@@ -111,9 +118,6 @@ function useGetOrigin(me: Me, workspaceId: string): (row: NotificationRow) => Or
     [me, workspaceId, chats],
   )
 }
-
-/** Formats the title with a #, since an agent may have the same name. That of a direct chat is a name itself. */
-const formatChatTitle = (chat: ChatRow | undefined) => (chat?.title ? `${chat.is_direct ? '' : '#'}${chat.title}` : '')
 
 const steps: Record<string, number> = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 }
 

@@ -55,6 +55,20 @@ const notifications = {
   'right.setModel': 'Set the model and its key',
   'right.createAgent': 'Create agents',
   'notification.inWorkspace': 'in {{workspace}}',
+  'browserNotifications.title': 'In this browser',
+  'browserNotifications.on': 'Show notifications in this browser',
+  'browserNotifications.onHint': 'While this page is open in a tab, also in the background.',
+  'browserNotifications.kinds':
+    'When something waits for your approval or your answer, when a board needs you or has ended, and when somebody mentions you. Muted chats stay silent, and so does the chat that you are looking at.',
+  'browserNotifications.denied':
+    'This browser blocks notifications of this site. Allow them in its settings for the site, by the sign beside the address. Then switch them on here.',
+  'browserNotifications.dismissed':
+    'The browser may not show notifications yet. Switch them on again, and choose to allow them.',
+  'browserNotifications.unsupported':
+    'This browser cannot show notifications of this page. That takes a browser on a computer, and an address that begins with https.',
+  'browserNotifications.test': 'Show one now',
+  'browserNotifications.testTitle': 'This is how a notification looks',
+  'browserNotifications.offer': 'Show them in this browser too…',
 } as const
 
 export default notifications

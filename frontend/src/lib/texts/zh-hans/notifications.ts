@@ -53,6 +53,18 @@ const notifications = {
   'right.setModel': '设置模型与密钥',
   'right.createAgent': '创建 Agent',
   'notification.inWorkspace': '于{{workspace}}',
+  'browserNotifications.title': '在这个浏览器',
+  'browserNotifications.on': '在这个浏览器显示通知',
+  'browserNotifications.onHint': '只要有标签页开着这个页面，在后台也会显示。',
+  'browserNotifications.kinds':
+    '有事等你批准或回答、任务板需要你或已结束，以及有人提及你时，会显示通知。已设为免打扰的聊天室和你正在看的聊天室不会显示。',
+  'browserNotifications.denied':
+    '这个浏览器屏蔽了这个网站的通知。请点网址旁的图标，在网站设置中允许通知，再回到这里开启。',
+  'browserNotifications.dismissed': '浏览器还没有得到显示通知的许可。请再开启一次，并选择允许。',
+  'browserNotifications.unsupported': '这个浏览器无法显示这个页面的通知。需要使用电脑上的浏览器，且网址以 https 开头。',
+  'browserNotifications.test': '现在显示一条',
+  'browserNotifications.testTitle': '通知看起来是这样',
+  'browserNotifications.offer': '也在这个浏览器显示…',
 }
 
 export default notifications

@@ -53,6 +53,18 @@ const notifications = {
   'right.setModel': '設定模型與金鑰',
   'right.createAgent': '建立 Agent',
   'notification.inWorkspace': '於{{workspace}}',
+  'browserNotifications.title': '在這個瀏覽器',
+  'browserNotifications.on': '在這個瀏覽器顯示通知',
+  'browserNotifications.onHint': '只要有分頁開著這個頁面，在背景也會顯示。',
+  'browserNotifications.kinds':
+    '有事等你核准或回答、任務板需要你或已結束，以及有人提及你時，會顯示通知。已靜音的聊天室和你正在看的聊天室不會顯示。',
+  'browserNotifications.denied':
+    '這個瀏覽器封鎖了這個網站的通知。請按網址旁的圖示，在網站設定中允許通知，再回到這裡開啟。',
+  'browserNotifications.dismissed': '瀏覽器還沒有得到顯示通知的許可。請再開啟一次，並選擇允許。',
+  'browserNotifications.unsupported': '這個瀏覽器無法顯示這個頁面的通知。需要使用電腦上的瀏覽器，且網址以 https 開頭。',
+  'browserNotifications.test': '現在顯示一則',
+  'browserNotifications.testTitle': '通知看起來是這樣',
+  'browserNotifications.offer': '也在這個瀏覽器顯示…',
 }
 
 export default notifications
