@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
+from playwright.sync_api import Browser, CDPSession, Page, Request, sync_playwright
 
 from bench.installation import Installation
 from bench.results import Figure, Table
@@ -329,8 +329,8 @@ def measure_p18(installation: Installation, quick: bool) -> Table:
                 page.get_by_role("button", name="Create chat").click()
                 page.get_by_role("log").get_by_text("started this chat").wait_for()
                 other = page.url.rpartition("/c/")[2]
-                requests: list[str] = []
-                page.on("request", lambda request: requests.append(request.url))
+                requests: list[Request] = []
+                page.on("request", requests.append)
                 for is_offline in (False, True):
                     page.context.set_offline(is_offline)
                     times = []

@@ -245,7 +245,9 @@ def test_a_draft_that_is_not_saved_reopens_its_suggestions(environment, outcome)
         environment.merge(suggestion)
         drafts.discard_draft(**environment.draft_args(), revision=environment.find_draft().revision)
     assert Notification.objects.filter(type="suggestion_reopened", person=environment["bob"]).count() == 3
-    assert list(Message.objects.filter(type="DRAFT_DISCARDED").values_list("payload__authors", flat=True)[:1]) == [["Bob"]]
+    assert list(Message.objects.filter(type="DRAFT_DISCARDED").values_list("payload__authors", flat=True)[:1]) == [
+        ["Bob"]
+    ]
     suggestions.withdraw_suggestion(environment["bob"], suggestion.id)
 
 

@@ -71,9 +71,9 @@ const pages: Record<Section, ReactNode> = {
   general: <GeneralSection />,
   profile: <ProfileSection />,
   notifications: (
-    <Suspense fallback={null}>
+    <LazyPart>
       <BrowserNotifications />
-    </Suspense>
+    </LazyPart>
   ),
   ownModel: <OwnModel />,
   security: <SecuritySection />,
