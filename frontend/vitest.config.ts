@@ -83,6 +83,8 @@ const components = {
 
 export default defineConfig({
   ...vite,
+  // The one that renders the landing page includes its packages, and Vitest would take that over for the unit tests.
+  environments: {},
   // The page of the tests is at the root, and no file goes to Django.
   base: '/',
   test: {
