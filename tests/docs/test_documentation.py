@@ -22,7 +22,17 @@ FOLDER = r"(?:[\w.-]+/)+"
 # Names on the pages that are not names of this repository.
 EXCEPTIONS = {
     # Files that a reader or a command writes, and a pattern of names.
-    *("Name.tsx", "Name.ctest.tsx", "secrets.json", ".make/", "var/", "dist/", "postgres-18/", "valkey/"),
+    *(
+        "Name.tsx",
+        "Name.ctest.tsx",
+        "secrets.json",
+        ".make/",
+        "var/",
+        "dist/",
+        "landing.html",
+        "postgres-18/",
+        "valkey/",
+    ),
     # Names of other programs and libraries, and one that a build writes.
     *(
         "uv.lock",
