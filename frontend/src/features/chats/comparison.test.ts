@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import type { MessageRow, RunRow } from '@/api'
 import type { ChatState } from '@/realtime'
 import { type MessageChange, messageRow } from '@/testing/rows'
-import { findRowToCompare, getSideTimes, groupAnswers, groupVoters } from './comparison'
+import { findRowToCompare, groupAnswers } from './comparison'
+import { getSideTimes, groupVoters } from './comparisonSides'
 import { buildItems } from './timeline'
 
 const row = (seq: number, more: MessageChange = {}) =>

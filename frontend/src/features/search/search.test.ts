@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import type { ActorRow, ChatRow } from '@/api'
-import { buildFilter, changeSearch, parseMessageSearch, readTypedFilters } from './search'
+import { buildFilter, readTypedFilters } from './filters'
+import { changeSearch, parseMessageSearch } from './search'
 
 const known = {
   me: 'alice',

@@ -9,7 +9,7 @@ import { upsertRows } from '@/realtime'
 import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
 import { showToast } from '@/ui/toast'
-import { type Choice, choices, groupVoters } from '../comparison'
+import { type Choice, choices, groupVoters } from '../comparisonSides'
 import { useChat } from './ChatContext'
 import comparisonStyles from './Comparison.module.css'
 

@@ -6,7 +6,8 @@ import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
 import fieldStyles from '@/ui/Field.module.css'
 import { FilterSelect } from '@/ui/FilterSelect'
-import { addDays, getToday, type MessageSearch, type SearchChange } from '../search'
+import { addDays, getToday } from '../filters'
+import type { MessageSearch, SearchChange } from '../search'
 import styles from './Search.module.css'
 
 interface FiltersProps {

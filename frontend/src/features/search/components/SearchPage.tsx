@@ -15,15 +15,8 @@ import { LoadError } from '@/ui/LoadError'
 import layout from '@/ui/layout.module.css'
 import { Skeleton } from '@/ui/Skeleton'
 import { useIsPhone } from '@/ui/useIsPhone'
-import {
-  buildFilter,
-  hasFilter,
-  isSearchable,
-  type Known,
-  type MessageSearch,
-  readTypedFilters,
-  type SearchChange,
-} from '../search'
+import { buildFilter, hasFilter, type Known, readTypedFilters } from '../filters'
+import { isSearchable, type MessageSearch, type SearchChange } from '../search'
 import { Filters } from './Filters'
 import { Place } from './Place'
 import styles from './Search.module.css'
