@@ -169,10 +169,14 @@ function buildNextDraft(known: AnyRow | undefined, id: string, version: number):
   return draft(id, version, known.revision + 1, known.status === 'drafting' ? 'ended' : 'drafting')
 }
 
-/** The draft with the text that has been written since its row was sent. A frame of a text doesn't say by whom and when. */
+/**
+ * The draft with the text that has been written since its row was sent, which is not applied yet. A frame of a text doesn't say by
+ * whom and when.
+ */
 function withWriting(draft: DraftRow, chat: ChatState): DraftRow {
   const { revision, written, lock_holder_id, lock_expires_at } = chat.writing.get(draft.id) ?? draft
-  const newest = revision > draft.revision ? { revision, written, lock_holder_id, lock_expires_at } : {}
+  const newer = { revision, written, lock_holder_id, lock_expires_at, status: 'drafting' } as const
+  const newest = revision > draft.revision ? newer : {}
   return { ...draft, ...newest, updated_by: draft.created_by, updated_at: at }
 }
 
