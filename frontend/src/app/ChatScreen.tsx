@@ -23,6 +23,7 @@ import { Boundary } from '@/ui/Boundary'
 import { LoadError } from '@/ui/LoadError'
 import layout from '@/ui/layout.module.css'
 import { Skeleton } from '@/ui/Skeleton'
+import { useIsPhone } from '@/ui/useIsPhone'
 import { useActorLookup } from './actorLookup'
 import { Resizer, useWorkshopWidth } from './Resizer'
 import shellStyles from './Shell.module.css'
@@ -48,6 +49,7 @@ export function ChatScreen() {
     .filter(actor => actor.kind === 'agent' && !actor.is_public)
   const agent = agents.find(row => row.actor.id === workshopAgentId)
   const production = useAgent(workspace.id, workshopAgentId)
+  const role = useRole(agent !== undefined)
   const findActor = useActorLookup()
   const [width, setWidth] = useWorkshopWidth()
   const title = listedChat?.chat.title
@@ -130,6 +132,7 @@ export function ChatScreen() {
       ref={root}
       className={cx(shellStyles.app, agent && shellStyles.withWorkshop)}
       data-view={agent ? 'workshop' : undefined}
+      role={role}
       style={width ? ({ '--workshop-width': width } as CSSProperties) : undefined}
     >
       <ChatPage
@@ -204,6 +207,9 @@ export function ChatScreen() {
     </div>
   )
 }
+
+/** On a phone, the workshop takes the place of the chat, whose main part is hidden. */
+const useRole = (isWorkshopOpen: boolean) => (useIsPhone() && isWorkshopOpen ? 'main' : undefined)
 
 /** Shown in place of the workshop until the workshop and its agent are loaded. */
 function WorkshopPlaceholder({ children }: { children?: ReactNode }) {
