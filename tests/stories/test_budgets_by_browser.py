@@ -140,4 +140,4 @@ def test_a_budget_is_used_up_and_raised(people, model: ScriptedModel):
     bob.page.reload()
     expect(bob.page.get_by_role("heading", name="用量")).to_be_visible()
     bob.open(chat)
-    expect(bob.log.get_by_text("已因今天的預算停止。")).to_be_visible()
+    expect(bob.log.get_by_text("這次沒有答完，下面是下一次的結果。")).to_be_visible()
