@@ -134,3 +134,12 @@ def build_system_message(
         **facts,
     )
     return Message(chat_id=chat_id, author=None, type=type_, payload=dump_payload(type_, payload), created_at=now())
+
+
+def get_message_in(chat: Chat, message_id: UUID) -> Message:
+    """Return a message of this chat, with its author. Raises `NotFound`."""
+    message = Message.objects.filter(pk=message_id, chat=chat).select_related("author").first()
+    if message is None:
+        raise NotFound("There is no such message in this chat.")
+    message.chat = chat
+    return message

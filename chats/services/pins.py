@@ -5,12 +5,12 @@ from uuid import UUID
 from django.db import transaction
 
 from actors.models import Actor
-from chats.models import PINNABLE_TYPES, Chat, Message
+from chats.models import PINNABLE_TYPES, Message
 from chats.permissions import ChatVerb, get_chat_for
 from chats.services.changes import RowChange, save_changes
-from chats.services.messages import build_system_message
+from chats.services.messages import build_system_message, get_message_in
 from common.clock import now
-from common.errors import Code, Invalid, LimitReached, NotFound
+from common.errors import Code, Invalid, LimitReached
 from common.writing import RowUpdate
 from events import audit
 
@@ -25,7 +25,7 @@ def pin_message(actor: Actor, chat_id: UUID, message_id: UUID) -> Message:
     Raises `NotFound`, `Forbidden`, `Invalid` for a message that cannot be pinned, `LimitReached` (`too_many_pins`).
     """
     chat = get_chat_for(actor, chat_id, ChatVerb.POST, lock=True)
-    message = _get_message(chat, message_id)
+    message = get_message_in(chat, message_id)
     if message.pinned_at is not None:
         return message
     if not is_pinnable(message):
@@ -47,7 +47,7 @@ def pin_message(actor: Actor, chat_id: UUID, message_id: UUID) -> Message:
 def unpin_message(actor: Actor, chat_id: UUID, message_id: UUID) -> Message:
     """Unpin a message. One that is not pinned stays as it is. Raises `NotFound`, `Forbidden`."""
     chat = get_chat_for(actor, chat_id, ChatVerb.POST, lock=True)
-    message = _get_message(chat, message_id)
+    message = get_message_in(chat, message_id)
     if message.pinned_at is None:
         return message
     save_changes(chat.id, add_unpinning(RowUpdate(message)))
@@ -75,11 +75,3 @@ def add_unpinning(update: RowUpdate[Message]) -> list[RowChange]:
         return [update]
     chat = message.chat
     return [update.set(pinned_at=None, pinned_by=None), RowUpdate(chat).set(pin_count=chat.pin_count - 1)]
-
-
-def _get_message(chat: Chat, message_id: UUID) -> Message:
-    message = Message.objects.filter(pk=message_id, chat=chat).first()
-    if message is None:
-        raise NotFound("There is no such message in this chat.")
-    message.chat = chat
-    return message

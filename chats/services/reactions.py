@@ -10,8 +10,9 @@ from chats.emojis import find_emoji
 from chats.models import Message
 from chats.permissions import ChatVerb, get_chat_for
 from chats.services.changes import save_changes
+from chats.services.messages import get_message_in
 from chats.services.pins import is_pinnable
-from common.errors import Code, Invalid, LimitReached, NotFound
+from common.errors import Code, Invalid, LimitReached
 from common.writing import RowUpdate
 
 MAX_REACTIONS = 20
@@ -73,7 +74,4 @@ def _check_emoji(text: str) -> str:
 def _lock_message(actor: Actor, chat_id: UUID, message_id: UUID, on_behalf_of: Actor | None) -> Message:
     """Return a message of a chat in which the actor may post. The chat is locked, so that no reaction is lost."""
     chat = get_chat_for(actor, chat_id, ChatVerb.POST, on_behalf_of=on_behalf_of, lock=True)
-    message = Message.objects.filter(pk=message_id, chat=chat).first()
-    if message is None:
-        raise NotFound("There is no such message in this chat.")
-    return message
+    return get_message_in(chat, message_id)

@@ -8,9 +8,10 @@ from actors.models import Actor
 from chats.models import MAX_THUMB_TEXT, Chat, Message, Thumb
 from chats.permissions import ChatVerb, get_chat_for
 from chats.services.changes import save_changes
+from chats.services.messages import get_message_in
 from chats.services.pins import is_pinnable
 from common.clock import now
-from common.errors import Forbidden, Invalid, NotFound
+from common.errors import Forbidden, Invalid
 from common.writing import RowUpdate
 from events.rows import ThumbReason, ThumbValue
 
@@ -82,10 +83,7 @@ def is_answer(message: Message) -> bool:
 def _get_message(actor: Actor, chat: Chat, message_id: UUID) -> Message:
     if actor.is_agent:
         raise Forbidden("Only people give thumbs.")
-    message = Message.objects.filter(pk=message_id, chat=chat).select_related("author").first()
-    if message is None:
-        raise NotFound("There is no such message in this chat.")
-    return message
+    return get_message_in(chat, message_id)
 
 
 def _publish_thumbs(message: Message) -> None:
