@@ -28,7 +28,7 @@ export PATH := $(CURDIR)/.make/node:$(PATH)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: chaos help run operator reset-link dev check check-image test test-fast fmt lock bench clean
+.PHONY: chaos help run operator reset-link dev check check-types check-web check-rest check-image test test-fast fmt lock bench clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -46,15 +46,22 @@ dev: ## set up what developing and testing need
 	@$(PYTHON) launcher/bootstrap.py dev
 
 check: dev ## all that is static: format, lint, types, the order of the apps, migrations, generated files, unused packages
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync check-types check-web check-rest
+
+check-types:
+	$(BIN)/python -m mypy .
+
+check-web:
+	npm --prefix frontend run --silent check
+
+check-rest:
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m ruff check .
-	$(BIN)/python -m mypy .
 	$(BIN)/lint-imports
 	$(BIN)/python -m tests.servers $(BIN)/python manage.py makemigrations --check --dry-run
 	$(BIN)/python manage.py export_schema --check
 	$(BIN)/python manage.py texts --check
 	$(BIN)/python -m pytest -q -p no:cacheprovider tests/test_dependencies.py
-	npm --prefix frontend run --silent check
 	$(BIN)/hadolint Dockerfile
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.compose-spec compose.yaml
 
@@ -64,8 +71,8 @@ check-image: dev ## run the steps of the Dockerfile as root without Docker, and 
 test: test-fast ## Python, TypeScript and browser tests, on servers of their own
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "stack or browser" $(SLOW_FILES)
 
-test-fast: dev ## the tests that need neither the running product nor a browser
-	$(BIN)/python -m pytest -n $(WORKERS) -m "not stack and not browser and not image"
+test-fast: dev ## the tests that need neither the running product nor a browser, and are not part of `make check`
+	$(BIN)/python -m pytest -n $(WORKERS) -m "not stack and not browser and not image" --ignore=tests/test_dependencies.py
 	npm --prefix frontend test
 
 chaos: dev ## the long forms of the fault tests: make chaos [SCENARIO=RUN2] [N=20] [SEED=1]

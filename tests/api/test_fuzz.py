@@ -18,7 +18,7 @@ from tests.api.operations import OPERATIONS, Operation
 IS_LONG = "FUZZ_N" in os.environ
 """Whether every odd value is tried in every field; otherwise each field gets a third of them, in turn."""
 FUZZ_SETTINGS = settings(
-    max_examples=int(os.environ.get("FUZZ_N", "10")),
+    max_examples=int(os.environ.get("FUZZ_N", "6")),
     deadline=None,
     derandomize=not IS_LONG,
     database=None,

@@ -28,7 +28,7 @@ from runs.models import NOT_ENDED, Run
 from runs.runtime.claimed_run import ClaimedRun
 from runs.runtime.steps import LoopEnded, ModelAnswered, StepId
 from runs.services import claims, leases, runs
-from tests.chaos import IS_CHAOS
+from tests.chaos import examples
 from tests.people import make_agent
 from tests.recorder import Recorder
 from usage.owners import ResolvedModel
@@ -265,7 +265,7 @@ def is_two_arrows(arrows: set[tuple[str, str]], before: str, after: str) -> bool
 
 
 @settings(
-    max_examples=300 if IS_CHAOS else 100,
+    max_examples=examples(40),
     deadline=None,
     suppress_health_check=list(HealthCheck),
 )

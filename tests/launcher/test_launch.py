@@ -184,17 +184,7 @@ def test_RUN6_a_first_start_that_is_killed_at_any_moment_can_be_repeated() -> No
             assert posted.are_stored()
 
 
-def test_named_servers_are_used_and_no_others_are_started() -> None:
-    named = {"DATABASE_URL": os.environ["DATABASE_URL"], "REDIS_URL": os.environ["REDIS_URL"]}
-    with Stack(DATABASE_URL=named["DATABASE_URL"], REDIS_URL=named["REDIS_URL"]) as stack:
-        assert sorted(stack.processes()) == ["web", "worker"]
-        environment = Path(f"/proc/{stack.processes()['web']}/environ").read_bytes().split(b"\0")
-        assert f"DATABASE_URL={named['DATABASE_URL']}".encode() in environment
-        assert b"ATELIER_EMBEDDED=1" not in environment
-        assert [path.name for path in stack.home.iterdir() if path.is_dir()] == []
-
-
-def test_settings_may_come_from_files_and_the_address_is_that_of_this_machine(tmp_path: Path) -> None:
+def test_settings_may_come_from_files_and_named_servers_are_used(tmp_path: Path) -> None:
     port = find_free_port()
     values = {
         "DATABASE_URL": os.environ["DATABASE_URL"],
@@ -210,9 +200,11 @@ def test_settings_may_come_from_files_and_the_address_is_that_of_this_machine(tm
         assert sorted(stack.processes()) == ["web", "worker"]
         environment = Path(f"/proc/{stack.processes()['web']}/environ").read_bytes().split(b"\0")
         assert f"ATELIER_ADDRESS=http://localhost:{port}".encode() in environment
+        assert f"DATABASE_URL={values['DATABASE_URL']}".encode() in environment
         assert b"ATELIER_EMBEDDED=1" not in environment
         assert becomes_true(lambda: "Atelier is ready: https://atelier.example.org" in stack.log)
         assert json.loads((stack.home / "running.json").read_text())["DATABASE_URL"] == values["DATABASE_URL"]
+        assert [path.name for path in stack.home.iterdir() if path.is_dir()] == []
 
 
 def test_an_ipv6_address_is_in_brackets(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -313,29 +305,28 @@ def test_a_waiting_connection_is_served_after_the_web_process_was_killed(stack: 
         assert connection.recv(100).startswith(b"HTTP/1.1 200")
 
 
-def test_make_operator_works_without_a_terminal_and_fails_loudly() -> None:
+def test_make_operator_works_without_a_terminal_and_fails_loudly(stack: Stack) -> None:
     def make_operator(email: str, environment: dict[str, str], *more: str) -> subprocess.CompletedProcess[str]:
         command = ["make", "operator", f"EMAIL={email}", *more]
         return subprocess.run(
             command, env=environment, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
         )
 
-    with Stack(is_migrated=True) as stack:
-        made = make_operator("op@example.org", stack.environment)
-        assert made.returncode == 0, made.stderr
-        assert f"http://localhost:{stack.port}/reset-password/" in made.stdout
-        again = make_operator("op@example.org", stack.environment)
-        assert (again.returncode, "is an operator now" in again.stdout) == (0, True)
-        dora = Integrator(stack, "Dora")
-        dora.http.close()
-        asked = make_operator(dora.email, stack.environment)
-        assert asked.returncode
-        assert ("--yes" in asked.stderr, "is an operator now" in asked.stdout) == (True, False)
-        promoted = make_operator(dora.email, stack.environment, "YES=1")
-        assert (promoted.returncode, "is an operator now" in promoted.stdout) == (0, True)
-        refused = [make_operator(email, stack.environment) for email in ("", "no address")]
-        assert all(answer.returncode and "not an email address" in answer.stderr for answer in refused)
-        environment = stack.environment
-    stopped = make_operator("op@example.org", environment)
+    made = make_operator("op@example.org", stack.environment)
+    assert made.returncode == 0, made.stderr
+    assert f"http://localhost:{stack.port}/reset-password/" in made.stdout
+    again = make_operator("op@example.org", stack.environment)
+    assert (again.returncode, "is an operator now" in again.stdout) == (0, True)
+    dora = Integrator(stack, "Dora")
+    dora.http.close()
+    asked = make_operator(dora.email, stack.environment)
+    assert asked.returncode
+    assert ("--yes" in asked.stderr, "is an operator now" in asked.stdout) == (True, False)
+    promoted = make_operator(dora.email, stack.environment, "YES=1")
+    assert (promoted.returncode, "is an operator now" in promoted.stdout) == (0, True)
+    refused = [make_operator(email, stack.environment) for email in ("", "no address")]
+    assert all(answer.returncode and "not an email address" in answer.stderr for answer in refused)
+    stack.stop()
+    stopped = make_operator("op@example.org", stack.environment)
     assert stopped.returncode
     assert "does not run here" in stopped.stderr
