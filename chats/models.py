@@ -133,9 +133,9 @@ IMPORTANT_TYPES = (
 """The types of older messages that models read even if the chat is too long for them: files, decisions, and changes of agents."""
 SPOKEN_TYPES = ("TEXT_MESSAGE", "FILE_MESSAGE")
 """The types of messages in which people and agents speak."""
-IS_SPOKEN = Q(type__in=SPOKEN_TYPES, metadata__isnull=True)
+IS_SPOKEN = Q(type__in=SPOKEN_TYPES, metadata__isnull=True, is_unused=False)
 """The condition for messages that count as unread, wake agents, and are shown as the last message in the list of chats: texts and
-files of people and agents, without those of sub-agents."""
+files of people and agents, without those of sub-agents and of answers that are not in use."""
 PINNABLE_TYPES = ("TEXT_MESSAGE", "FILE_MESSAGE")
 
 
@@ -236,6 +236,12 @@ class Message(Identified, VersionedRow):
         related_name="+",
         db_index=False,
     )
+
+    # Of the rows of another answer of an agent: the `seq` of the first row of the first answer of its group, whose position in the
+    # conversation it takes. Null: no other answer.
+    group_seq = models.BigIntegerField(_("group seq"), null=True)
+    # Whether it is in an answer that another one of its group replaces in the conversation.
+    is_unused = models.BooleanField(_("is unused"), default=False, db_default=False)
     # A list of `Reaction`, in the order in which its emojis were first used; null: none.
     reactions = models.JSONField(_("reactions"), null=True)
     # Of answers of agents: who finds them good or bad (`AnswerThumbs`), copied from `Thumb`. Null: nobody has given a thumb.
@@ -281,6 +287,9 @@ class Message(Identified, VersionedRow):
             models.Index(
                 fields=["chat", "-pinned_at", "-id"], condition=Q(pinned_at__isnull=False), name="pinned_messages"
             ),
+            models.Index(
+                fields=["chat", "group_seq"], condition=Q(group_seq__isnull=False), name="messages_of_other_answers"
+            ),
             models.Index(fields=["pinned_by"], condition=Q(pinned_by__isnull=False), name="messages_pinned_by"),
         ]
 
@@ -317,6 +326,8 @@ class Message(Identified, VersionedRow):
             pinned_by=self.pinned_by_id,
             reactions=self.reactions,
             thumbs=self.thumbs,
+            group_seq=self.group_seq,
+            is_unused=self.is_unused,
         )
 
 

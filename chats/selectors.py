@@ -40,6 +40,8 @@ from workspaces.models import Workspace
 
 PAGE_BYTES = 512 * 1024
 """The most bytes of a page of messages. The first message that is read is not counted, so that a page has at least one message."""
+MAX_OTHER_ANSWERS = 200
+"""Messages of other answers that are read with a page."""
 MAX_NAMES = 5
 """Names that stand for the title of a chat without one."""
 EXCERPT_CHARACTERS = 200
@@ -258,6 +260,18 @@ def _limit_seqs(
     return [seq for seq, _ in rows[:count]], len(rows) <= count
 
 
+def list_other_answers(chat: Chat, page: MessagePage) -> list[Message]:
+    """Return the messages after a page that belong to other answers in the place of answers of the page, oldest first: at most the
+    newest `MAX_OTHER_ANSWERS`, within `PAGE_BYTES`."""
+    if page.after is None or not page.messages:
+        return []
+    first, last = page.messages[0].seq, page.messages[-1].seq
+    others = Message.objects.filter(chat=chat, group_seq__gte=first, group_seq__lte=last, seq__gt=last)
+    sizes = others.order_by("-seq").values_list("seq", "payload_bytes")[: MAX_OTHER_ANSWERS + 1]
+    seqs, _ = _limit_seqs(list(sizes), MAX_OTHER_ANSWERS, PAGE_BYTES, may_exceed=True)
+    return list(others.filter(seq__gte=seqs[-1]).order_by("seq")) if seqs else []
+
+
 def list_pinned_messages(chat: Chat) -> QuerySet[Message]:
     """Return the pinned messages of a chat, for `build_preview_rows`. Order them by `-pinned_at` and `-pk`: there is an index."""
     return shorten_texts(Message.objects.filter(chat=chat, pinned_at__isnull=False))
@@ -314,7 +328,7 @@ def search_messages(chats: QuerySet[Chat], query: str, only: MessageFilter = ALL
     # The ids are read first, because PostgreSQL knows how many messages they have; it cannot know that of a subquery.
     ids = list(chats.values_list("pk", flat=True))
     types = [SqlConstant("FILE_MESSAGE")] if only.has_file else [SqlConstant(type) for type in SPOKEN_TYPES]
-    found = Message.objects.filter(is_any_of("chat_id", ids), type__in=types, metadata__isnull=True)
+    found = Message.objects.filter(is_any_of("chat_id", ids), type__in=types, metadata__isnull=True, is_unused=False)
     if only.author_id is not None:
         found = found.filter(author=only.author_id)
     if only.author:

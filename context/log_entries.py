@@ -16,7 +16,7 @@ from llm.messages import Image
 from llm.tokens import estimate_tokens
 from tools.fence import fence_lines
 
-LOG_COLUMNS = ("id", "type", "author_id", "payload", "run_id", "reply_to_id", "seq", "tokens")
+LOG_COLUMNS = ("id", "type", "author_id", "payload", "run_id", "reply_to_id", "seq", "tokens", "group_seq")
 """The columns of the messages from which entries are built."""
 MAX_IMAGES = 8
 """Images of one conversation."""
@@ -34,7 +34,7 @@ def build_entry(row: Sequence[Any]) -> LogEntry:
     The text that wakes an agent by hand or by a schedule, and the question of a comparison, are system messages, which have no
     author. They count as texts of the person in `actor_id`.
     """
-    id, type_, author_id, payload, run_id, reply_to, seq, tokens = row
+    id, type_, author_id, payload, run_id, reply_to, seq, tokens, group_seq = row
     if tokens is None:
         tokens = estimate_tokens(payload.get("text", ""))
     if type_ == "AGENT_WOKEN":
@@ -42,7 +42,9 @@ def build_entry(row: Sequence[Any]) -> LogEntry:
         return LogEntry(id, "TEXT_MESSAGE", UUID(payload["actor_id"]), text, seq=seq, tokens=tokens)
     if type_ == "COMPARISON":
         return LogEntry(id, "TEXT_MESSAGE", UUID(payload["actor_id"]), payload, seq=seq, tokens=tokens)
-    return LogEntry(id, cast(LogEntryType, type_), author_id, payload, run_id, reply_to, seq=seq, tokens=tokens)
+    return LogEntry(
+        id, cast(LogEntryType, type_), author_id, payload, run_id, reply_to, seq=seq, tokens=tokens, group_seq=group_seq
+    )
 
 
 def _build_woken_text(payload: Mapping[str, Any]) -> str:

@@ -208,7 +208,7 @@ def find_messages(
         cursor.execute(
             "SELECT m.id, m.seq, a.name, m.payload ->> 'text', m.created_at FROM chats_message m"
             " LEFT JOIN actors_actor a ON a.id = m.author_id WHERE m.id = ANY(%s)"
-            " AND m.payload ->> 'is_deleted' IS DISTINCT FROM 'true' ORDER BY array_position(%s, m.id)",
+            " AND m.payload ->> 'is_deleted' IS DISTINCT FROM 'true' AND NOT m.is_unused ORDER BY array_position(%s, m.id)",
             [ids, ids],
         )
         rows = cursor.fetchall()

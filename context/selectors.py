@@ -88,15 +88,15 @@ def _has_same_messages(correction: SummaryCorrection, sentence: Sentence) -> boo
 
 
 def list_current_sentences(summary: HistorySummary) -> list[CurrentSentence]:
-    """Return the sentences of a summary with their corrections, without those about a message that was deleted, or was edited
-    after the summary was written."""
+    """Return the sentences of a summary with their corrections, without those about a message that was deleted, is in an answer
+    that is not in use, or was edited after the summary was written."""
     return [current for current, _ in _list_sentences_with_sources(summary)]
 
 
 def _list_sentences_with_sources(summary: HistorySummary) -> list[tuple[CurrentSentence, list[MessageReference]]]:
     current = apply_corrections(summary.parse_sentences(), list_corrections(summary.chat_id))
     wanted = {seq for one in current for seq in one.sentence.seqs}
-    rows = Message.objects.filter(chat=summary.chat_id, seq__in=wanted)
+    rows = Message.objects.filter(chat=summary.chat_id, seq__in=wanted, is_unused=False)
     ids: dict[int, UUID] = {}
     for id, seq, edited_at, is_deleted in rows.values_list("pk", "seq", "edited_at", KT("payload__is_deleted")):
         if is_deleted != "true" and (edited_at is None or edited_at < summary.created_at):
@@ -116,7 +116,7 @@ def find_agent_strategy(chat_id: UUID, agent_id: UUID) -> str | None:
 def list_older_pinned_messages(chat_id: UUID, before_seq: int, *, max_characters: int) -> list[Message]:
     """Return the pinned messages before `before_seq`, the last pinned first, each with at most `max_characters` of its text.
     These rows must not be saved."""
-    pinned = Message.objects.filter(chat=chat_id, seq__lt=before_seq, pinned_at__isnull=False)
+    pinned = Message.objects.filter(chat=chat_id, seq__lt=before_seq, pinned_at__isnull=False, is_unused=False)
     shortened: Any = shorten_texts(pinned, max_characters).select_related("author").order_by("-pinned_at", "-pk")
     found = list(shortened)
     for message in found:
@@ -131,6 +131,7 @@ def list_important_events(chat_id: UUID, before_seq: int) -> list[Message]:
         chat=chat_id,
         seq__lt=before_seq,
         metadata__isnull=True,
+        is_unused=False,
         pinned_at=None,
     ).select_related("author")
     return list(events.order_by("-seq")[:MAX_EVENTS])[::-1]

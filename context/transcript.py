@@ -21,7 +21,8 @@ LogEntryType = Literal["TEXT_MESSAGE", "FILE_MESSAGE", "TOOL_CALL", "TOOL_RESPON
 @dataclass(frozen=True)
 class LogEntry:
     """One row of the chat's log, with the fields that a conversation needs. `tokens`: an estimate of its text. `file_text`: the
-    whole text of a shared file, between two lines with a mark, if the model reads it at once."""
+    whole text of a shared file, between two lines with a mark, if the model reads it at once. `group_seq`: of another answer,
+    the `seq` of the first one, in whose place it is read."""
 
     id: UUID
     type: LogEntryType
@@ -33,6 +34,7 @@ class LogEntry:
     file_text: str | None = None
     seq: int = 0
     tokens: int = 0
+    group_seq: int | None = None
 
 
 @dataclass(frozen=True)

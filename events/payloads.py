@@ -504,7 +504,7 @@ class SystemPayload(Payload):
     limit: WakeLimit | None = None
     most: int | None = None
     agent_names: list[str] | None = None
-    # A message that was pinned, or that a run which was stopped or failed should have answered.
+    # A message that was pinned, or that a run which was stopped or failed should have answered; the text of a chosen answer.
     message_id: UUID | None = None
     # A board: its id, the number of its tasks, and of those that have succeeded. `code`: why it failed, or is paused.
     board_id: UUID | None = None
@@ -685,8 +685,9 @@ SystemMessageType = Literal[
     # A person or a schedule has woken an agent, which reads this message. A limit has ended a loop of agents that wake each other.
     "AGENT_WOKEN",
     "WAKE_LIMIT_REACHED",
-    # A participant has pinned a message.
+    # A participant has pinned a message; has chosen which answer of an agent is in use.
     "MESSAGE_PINNED",
+    "ANSWER_CHOSEN",
     # A person has started a board (which is shown at this message, unless it is in the reply of a supervisor), stopped, paused or
     # resumed it; a board has ended.
     "TASKS_STARTED",

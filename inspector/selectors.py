@@ -33,7 +33,7 @@ from inspector.rows import (
 )
 from llm.endpoints import build_keyless_endpoint, choose_model
 from runs.kinds import get_kind
-from runs.kinds.chat import COMPARISON
+from runs.kinds.chat import COMPARISON, OTHER_ANSWER
 from runs.models import NOT_ENDED, Run, RunOrigin, RunState, Step
 from runs.permissions import get_run_for
 from runs.runtime.ledger import build_usage_owner
@@ -94,9 +94,9 @@ def find_why(run: Run, trigger: Message | None) -> Why:
     kind = get_kind(run)
     if kind is COMPARISON:
         return "comparison"
-    if not kind.is_participant:
+    if not kind.is_participant and kind is not OTHER_ANSWER:
         return "task"
-    if run.origin == RunOrigin.RETRY:
+    if run.origin in (RunOrigin.RETRY, RunOrigin.OTHER_ANSWER):
         return "retry"
     if trigger is None:
         return "message"
@@ -181,7 +181,7 @@ def _list_model_calls(runs: Iterable[Run]) -> list[Any]:
 
 def _list_read_messages(run: Run) -> list[Message]:
     """Return the messages of others that a run read after the one that woke it, and the `AGENT_WOKEN` messages of its agent.
-    Messages of sub-agents, which have `metadata`, are left out."""
+    Messages of sub-agents, which have `metadata`, and of answers that are not in use are left out."""
     if not get_kind(run).is_participant:
         return []
     is_wake = Q(type="AGENT_WOKEN", payload__target_id=str(run.agent_id))
@@ -191,6 +191,7 @@ def _list_read_messages(run: Run) -> list[Message]:
         seq__gt=run.trigger_seq,
         seq__lte=run.read_to,
         metadata__isnull=True,
+        is_unused=False,
     )
     return list(read.exclude(author=run.agent_id).select_related("author").order_by("seq")[:MAX_READ_MESSAGES])
 

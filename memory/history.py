@@ -36,16 +36,16 @@ class HistoryTurn:
 
 def read_history_turns(entries: Sequence[HistoryEntry]) -> dict[UUID, list[HistoryTurn]]:
     """Return the turns of each of these entries of one agent, by its id, in the order of the log. One query. A message that was
-    deleted is not among them, and one that was edited has its new text."""
+    deleted is not among them, one that was edited has its new text, and an answer that is not in use is left out."""
     if not entries:
         return {}
     is_read = Q(pk__in=[])
     for entry in entries:
         is_read |= Q(chat=entry.chat_id, seq__range=(entry.first_seq, entry.last_seq))
-    is_read &= Q(type__in=SPOKEN_TYPES) & ~Q(author=entries[0].agent_id)
+    is_read &= Q(type__in=SPOKEN_TYPES, is_unused=False) & ~Q(author=entries[0].agent_id)
     own_run_ids = {entry.run_id for entry in entries}
     is_own = Q(run_id__in=own_run_ids, author=entries[0].agent_id)
-    is_own &= Q(type__in=("TEXT_MESSAGE", "TOOL_CALL", "TOOL_RESPONSE"))
+    is_own &= Q(type__in=("TEXT_MESSAGE", "TOOL_CALL", "TOOL_RESPONSE"), is_unused=False)
     found = Message.objects.filter(is_read | is_own, metadata__isnull=True).order_by("chat", "seq")
     rows = list(
         found.values_list(

@@ -51,6 +51,7 @@ class RunOrigin(models.TextChoices):
 
     WAKE = "wake", _("wake")
     RETRY = "retry", _("retry")
+    OTHER_ANSWER = "other", _("another answer")
     COMPARE = "compare", _("comparison")
     TASK = "task", _("task")
     JOB = "job", _("job")
@@ -61,6 +62,7 @@ class KindName(models.TextChoices):
 
     CHAT = "chat", _("reply")
     COMPARISON = "comparison", _("comparison")
+    OTHER_ANSWER = "other_answer", _("another answer")
     SUB_AGENT = "sub_agent", _("task of another agent")
     CHAT_SUMMARY = "chat_summary", _("summary of a chat")
     AGENT_PROPOSAL = "agent_proposal", _("proposal of an agent")
@@ -88,7 +90,8 @@ class Run(Identified, VersionedRow):
     is set by the first claim or the start of a comparison. `message_id`: the id of the current step's message, set before its first
     chunk. `read_to`: the version of the chat up to which the run has read. `answered_ids`: the messages that address the agent and
     that the run has read. `replies_to_trigger`: the message that woke the agent is not the newest, so the run's texts reply to it.
-    `agent_hops`: messages of agents in a row that led to the run. Before `retry_at`, it is not claimed and asks no model.
+    `group_seq`: of a run that gives another answer, as of its messages. `agent_hops`: messages of agents in a row that led to the
+    run. Before `retry_at`, it is not claimed and asks no model.
 
     A run that does a task has it as its `input`. `path` has the agents from the first to this one; if a person has given the first
     task, it begins with the person. The messages of the run have its
@@ -170,6 +173,7 @@ class Run(Identified, VersionedRow):
     message_id = models.UUIDField(_("message id"), null=True)
     read_to = models.BigIntegerField(_("read to"), default=0)
     answered_ids = ArrayField(models.UUIDField(), verbose_name=_("answered ids"), default=list)
+    group_seq = models.BigIntegerField(_("group seq"), null=True)
     replies_to_trigger = models.BooleanField(_("replies to trigger"), default=False)
     limits = models.JSONField(_("limits"), default=dict)
     input_tokens = models.PositiveIntegerField(_("input tokens"), default=0)
@@ -214,9 +218,12 @@ class Run(Identified, VersionedRow):
             ),
             models.CheckConstraint(
                 # Any other kind is a job or, in a chat, a task that no run has given.
-                condition=Q(kind__in=["chat", "comparison"], chat__isnull=False, parent=None, input__isnull=True)
+                condition=Q(
+                    kind__in=["chat", "comparison", "other_answer"], chat__isnull=False, parent=None, input__isnull=True
+                )
                 | Q(kind="sub_agent", chat__isnull=False, parent__isnull=False, input__isnull=False)
-                | ~Q(kind__in=["", "chat", "comparison", "sub_agent"]) & Q(parent=None, input__isnull=False),
+                | ~Q(kind__in=["", "chat", "comparison", "other_answer", "sub_agent"])
+                & Q(parent=None, input__isnull=False),
                 name="run_has_columns_of_kind",
             ),
             models.UniqueConstraint(
@@ -311,6 +318,7 @@ class Run(Identified, VersionedRow):
             state=self.state,
             attempt=self.attempt,
             trigger_id=self.trigger_id,
+            group_seq=self.group_seq,
             parent_id=self.parent_id,
             metadata=self.metadata,
             steps=self.steps_done,

@@ -48,6 +48,9 @@ MAX_PARTICIPANTS_READ = 100
 LOG_TYPES = ("TEXT_MESSAGE", "FILE_MESSAGE", "TOOL_CALL", "TOOL_RESPONSE", "COMPARISON", "AGENT_WOKEN")
 
 
+IS_USED = Q(is_unused=False)
+
+
 def _query_agents_of_chat(chat_id: UUID) -> QuerySet[ChatActor]:
     drafts = Draft.objects.filter(chat=OuterRef("chat"), agent=OuterRef("actor"), ended_at=None)
     in_this_chat = Value("chat", output_field=TextField())
@@ -184,18 +187,24 @@ def _query_newest(rows: QuerySet[Message], max_bytes: int, max_tokens: int) -> Q
 
 
 def list_log(agent_id: UUID, chat_id: UUID, max_bytes: int, max_tokens: int, *conditions: Q) -> QuerySet[Message, Any]:
-    """Return the messages of the chat and the tool calls of this agent, the newest first, without those of sub-agents."""
+    """Return the messages of the chat and the tool calls of this agent, the newest first, without those of sub-agents.
+    `conditions`: which ones; by default all but those of answers that are not in use."""
     is_read = Q(type__in=("TEXT_MESSAGE", "FILE_MESSAGE", "COMPARISON", "AGENT_WOKEN")) | Q(author_id=agent_id)
-    log = Message.objects.filter(is_read, *conditions, chat_id=chat_id, type__in=LOG_TYPES, metadata__isnull=True)
+    log = Message.objects.filter(is_read, chat_id=chat_id, type__in=LOG_TYPES, metadata__isnull=True)
+    log = log.filter(*conditions or (IS_USED,))
     return _query_newest(log, max_bytes, max_tokens)
 
 
 def _query_new_messages(
     chat_id: UUID, agent_id: UUID, max_bytes: int, max_tokens: int, since: int
 ) -> QuerySet[Message, Any]:
-    rows = Message.objects.filter(
-        chat_id=chat_id, seq__gt=since, type__in=(*SPOKEN_TYPES, "AGENT_WOKEN"), metadata__isnull=True
-    ).exclude(author_id=agent_id)
+    rows = (
+        Message.objects.filter(
+            chat_id=chat_id, seq__gt=since, type__in=(*SPOKEN_TYPES, "AGENT_WOKEN"), metadata__isnull=True
+        )
+        .filter(IS_USED)
+        .exclude(author_id=agent_id)
+    )
     return _query_newest(rows, max_bytes, max_tokens)
 
 

@@ -77,10 +77,12 @@ class SearchQuery(PageQuery):
 class MessagePageRow(Row):
     """A page of a chat's log, oldest message first. It may have fewer messages than `limit` if they are long.
 
-    `before` is the cursor of the older page, `after` of the newer one; null if there is no such page.
+    `before` is the cursor of the older page, `after` of the newer one; null if there is no such page. `other_answers`: messages
+    after the page that belong to other answers in the place of answers of this page.
     """
 
     results: list[MessageRow]
+    other_answers: list[MessageRow]
     before: int | None
     after: int | None
 

@@ -32,6 +32,7 @@ from chats.selectors import (
     list_chats_between_agents,
     list_chats_with_activity,
     list_messages,
+    list_other_answers,
     list_pinned_messages,
     load_titles,
     rank_messages,
@@ -172,6 +173,7 @@ class Messages(APIView):
         return build_response(
             MessagePageRow(
                 results=[message.to_row() for message in page.messages],
+                other_answers=[message.to_row() for message in list_other_answers(chat, page)],
                 before=page.before,
                 after=page.after,
             )

@@ -318,14 +318,14 @@ def read_batch(row_id: UUID, size: int) -> EmbeddingBatch | None:
     texts = Message.objects.filter(
         chat=row.chat_id, version__gt=row.through_version, type="TEXT_MESSAGE", metadata__isnull=True
     ).order_by("version")
-    messages = list(texts.only("id", "version", "payload")[:size])
+    messages = list(texts.only("id", "version", "payload", "is_unused")[:size])
     stored = MessageEmbedding.objects.filter(message__in=messages, generation=model.generation)
     digests = {id: bytes(digest) for id, digest in stored.values_list("message_id", "digest")}
     batch = EmbeddingBatch(row, workspace_id, model.generation, resolved, owner, row.chat.version, is_last=True)
     through, tokens, is_last = row.through_version, 0, len(messages) < size
     for message in messages:
         text = _cut(message.text.strip())
-        if not text or message.payload.get("is_deleted"):
+        if not text or message.payload.get("is_deleted") or message.is_unused:
             batch.removed.append(message.id)
         elif digests.get(message.id) != compute_digest(text):
             tokens += estimate_tokens(text)
@@ -351,8 +351,8 @@ def _cut(text: str, limit: int = MAX_TEXT_TOKENS) -> str:
 
 def _find_start(chat_id: UUID) -> int:
     """Return the version of the chat after which its newest `MAX_MESSAGES` messages begin; their `seq` is such a version."""
-    texts = Message.objects.filter(chat=chat_id, type="TEXT_MESSAGE", metadata__isnull=True).order_by("-seq")
-    older = texts.values_list("seq", flat=True)[MAX_MESSAGES : MAX_MESSAGES + 1]
+    texts = Message.objects.filter(chat=chat_id, type="TEXT_MESSAGE", metadata__isnull=True, is_unused=False)
+    older = texts.order_by("-seq").values_list("seq", flat=True)[MAX_MESSAGES : MAX_MESSAGES + 1]
     return next(iter(older), 0)
 
 

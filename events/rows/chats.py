@@ -185,7 +185,7 @@ class DraftRow(RowOfChat):
 class RunRow(RowOfChat):
     """A run of an agent in a chat. `on_behalf_of` and `triggered_by` may stop it, and so may editors. `retry_at`: when the call
     of the model is retried after an error. The run of a sub-agent has a `parent_id` and the `metadata` of its messages. `steps` of
-    at most `max_steps` are done."""
+    at most `max_steps` are done. A run that gives another answer has a `group_seq`, as its messages."""
 
     kind: Literal["run"] = "run"
     chat_id: UUID
@@ -195,6 +195,7 @@ class RunRow(RowOfChat):
     ]
     attempt: int
     trigger_id: UUID | None = None
+    group_seq: int | None = None
     parent_id: UUID | None = None
     metadata: Annotated[dict[str, Any], DescribedAs(MessageMetadata.__name__)] | None = None
     steps: int = 0

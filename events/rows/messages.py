@@ -62,7 +62,10 @@ class AnswerThumbs(Row):
 # each row that is sent.
 class BaseMessageRow(RowOfChat):
     """The fields of all types of messages. A reply of an agent is the rows with one `run_id`. Only messages of sub-agents have
-    `metadata`. A message is pinned if it has a `pinned_at`. Only answers of agents have `thumbs`; null: nobody has given one."""
+    `metadata`. A message is pinned if it has a `pinned_at`. Only answers of agents have `thumbs`; null: nobody has given one.
+
+    Another answer of an agent has as its `group_seq` the `seq` of the first row of the first answer. Of the answers of a group,
+    agents read the one whose rows are not `is_unused`."""
 
     kind: Literal["message"] = "message"
     chat_id: UUID
@@ -77,6 +80,8 @@ class BaseMessageRow(RowOfChat):
     pinned_by: UUID | None = None
     reactions: list[Reaction] | None = None
     thumbs: Annotated[dict[str, Any], DescribedAs(AnswerThumbs.__name__)] | None = None
+    group_seq: int | None = None
+    is_unused: bool = False
 
 
 class TextMessageRow(BaseMessageRow):

@@ -13,5 +13,7 @@ urlpatterns = [
     path("runs/<uuid:run_id>", views.OneRun.as_view()),
     path("runs/<uuid:run_id>/calls", views.Calls.as_view()),
     path("runs/<uuid:run_id>/stop", views.Stop.as_view()),
+    path("runs/<uuid:run_id>/other-answer", views.OtherAnswer.as_view()),
+    path("runs/<uuid:run_id>/chosen", views.ChosenAnswer.as_view()),
     path("runs/<uuid:run_id>/retry", views.Retry.as_view()),
 ]

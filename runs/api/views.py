@@ -27,7 +27,7 @@ from runs.kinds.agent_proposal import AgentProposal
 from runs.models import Run
 from runs.permissions import get_run_for
 from runs.selectors import build_reply_rows, count_runs_ahead, list_replies_of_version, list_runs
-from runs.services import agent_proposals, comparisons, runs
+from runs.services import agent_proposals, comparisons, other_answers, runs
 from usage.selectors import list_calls_of_run
 
 
@@ -107,6 +107,22 @@ class Retry(APIView):
     def post(self, request: Request, run_id: UUID) -> HttpResponse:
         """Retry a run that failed or was stopped."""
         return build_response(runs.retry_run(request.user, run_id).to_row(), 201)
+
+
+class OtherAnswer(APIView):
+    person_buckets = ("jobs",)
+
+    @extend_schema(operation_id="request_other_answer", request=None, responses={201: RunRow})
+    def post(self, request: Request, run_id: UUID) -> HttpResponse:
+        """Ask the agent of a run that has answered for another answer to the same message."""
+        return build_response(other_answers.request_other_answer(request.user, run_id).to_row(), 201)
+
+
+class ChosenAnswer(APIView):
+    @extend_schema(operation_id="choose_answer", request=None, responses=RunRow)
+    def put(self, request: Request, run_id: UUID) -> HttpResponse:
+        """Choose the answer of a run instead of the other answers to the same message. Agents read the chosen one."""
+        return build_response(other_answers.choose_answer(request.user, run_id).to_row())
 
 
 class Replies(APIView):

@@ -265,7 +265,7 @@ class RunKind(ABC):
         else:
             asked = ask_for_approvals(run.get_chat(), run.agent, claimed.row.on_behalf_of, run.id, end.requests)
             for message in asked:
-                message.metadata = run.metadata
+                message.metadata, message.group_seq = run.metadata, run.group_seq
             update.set(state=RunState.WAITING_APPROVAL, waiting_since=now(), lease_owner="", lease_until=None)
             self.save(update, [*rows, *asked])
 

@@ -62,6 +62,8 @@ from runs.runtime.history import (
     find_known_results,
     find_waiting_calls_of_others,
     list_past_calls,
+    list_run_ids_of_group,
+    put_answers_in_place,
     read_chat_context,
     read_found_tools,
     read_log,
@@ -115,6 +117,8 @@ class ChatRun(RunKind):
     """Whether its model reads about the messages of a long chat that it does not read in full."""
     reads_later_messages: ClassVar[bool] = True
     """Whether its model reads the messages after the one that it answers, besides its own."""
+    has_memory: ClassVar[bool] = True
+    """Whether its model reads the memory of its agent."""
 
     def lock(self, run: Run) -> None:
         chats.lock_chat(run.get_chat_id())
@@ -267,7 +271,7 @@ class ChatRun(RunKind):
             budget = get_context_budget(endpoint, model, max_answer, system, schemas, limit, token_factor)
             entries = claimed.earlier_context.list_kept_entries(entries, read.trigger_id, run.id)
         transcript = build_transcript(
-            entries,
+            put_answers_in_place(run, entries),
             system=system,
             agent_id=run.agent_id,
             run_id=run.id,
@@ -320,7 +324,7 @@ class ChatRun(RunKind):
         """Return what the run reads of its agent's memory. An agent without notes that remembers each chat needs no query."""
         run = claimed.row
         is_first = run.attempt < 2  # a later attempt replaces what an earlier one has stored
-        if not self.is_participant or (memory_scope == "chat" and is_first and not claimed.has_notes):
+        if not self.has_memory or (memory_scope == "chat" and is_first and not claimed.has_notes):
             return ReadMemory()
         request = next((entry.payload.get("text", "") for entry in read.entries if entry.id == run.trigger_id), "")
         claimed.memory = use_memory(
@@ -393,6 +397,10 @@ class ChatRun(RunKind):
     ) -> list[Message]:
         return build_partial_messages(claimed, run, partial, model, find_mentions=self.is_participant)
 
+    def replace_other_answers(self, run: Run, changes: list[chats.RowChange]) -> list[chats.RowChange]:
+        """Return the changes of an answer that is complete, with those that put it into the conversation instead of others."""
+        return changes
+
     @transaction.atomic
     def record_tool_results(self, claimed: ClaimedRun, event: ToolsFinished) -> StepSaved:
         update = self.lock_attempt(claimed)
@@ -438,6 +446,7 @@ class ChatRun(RunKind):
             if not event.answer.calls:
                 finish_run(update)
                 run.answer_message, run.has_outside_texts = message, claimed.has_outside_texts
+                changes = self.replace_other_answers(run, changes)
                 changes = [*record_context(claimed, run), *changes, *build_changes_after_end([run], has_answered=True)]
             chat = run.get_chat()
             chats.save_changes(chat.id, [*changes, extend_lease(update)], batch=batch, locked=chat)
@@ -473,6 +482,41 @@ class ComparisonRun(ChatRun):
     is_participant = False
     only_reading = True
     reads_later_messages = False
+    has_memory = False
+
+
+class OtherAnswerRun(ChatRun):
+    """Another answer to the message that a run has answered. It reads what that run has read when it ended, without its answer, and
+    wakes nobody. It has all tools of the agent, but plans no board. When it is complete, it replaces the answer in use."""
+
+    name = KindName.OTHER_ANSWER
+    label = KindName.OTHER_ANSWER.label
+    is_participant = False
+    reads_later_messages = False
+
+    def replace_other_answers(self, run: Run, changes: list[chats.RowChange]) -> list[chats.RowChange]:
+        # Somebody who has chosen an answer while this one was written has not seen it, and keeps theirs.
+        ids = list_run_ids_of_group(run.get_chat_id(), cast(int, run.group_seq))
+        lines = Message.objects.filter(
+            chat=run.chat_id,
+            type="ANSWER_CHOSEN",
+            payload__run_id__in=list(map(str, ids)),
+            created_at__gt=run.created_at,
+        )
+        chosen = lines.order_by("-seq").values_list("payload__run_id", flat=True).first()
+        for change in changes:
+            if isinstance(change, Message) and change.run_id == run.id:
+                change.is_unused = chosen is not None
+        return [*changes, *build_use_updates(UUID(chosen) if chosen else run.id, ids)]
+
+
+def build_use_updates(run_id: UUID, run_ids: Sequence[UUID]) -> list[chats.RowChange]:
+    """Return the updates of stored messages by which the answer of `run_id` is in use, and no other answer of its group, whose runs
+    are `run_ids`. The files that an answer has posted are in use as it is."""
+    rows = Message.objects.filter(run_id__in=run_ids).order_by("seq")
+    return [
+        RowUpdate(row).set(is_unused=row.run_id != run_id) for row in rows if row.is_unused == (row.run_id == run_id)
+    ]
 
 
 def _finish_without_answer(updates: Sequence[RowUpdate[Run]]) -> list[chats.RowChange]:
@@ -483,8 +527,12 @@ def _finish_without_answer(updates: Sequence[RowUpdate[Run]]) -> list[chats.RowC
 
 
 def record_history(run: Run, spec: AgentSpec | None, outcome: str, claimed: ClaimedRun | None) -> None:
-    """Store an entry about a run that is ending, with what it has read and done, if its agent has a memory over all its chats."""
-    if spec is None or get_content(spec).memory != "agent" or run.agent.is_public or not get_kind(run).is_participant:
+    """Store an entry about a run that is ending, with what it has read and done, if its agent has a memory over all its chats. Of
+    the runs that give another answer, only those that have given it have an entry."""
+    is_other_answer = run.kind == KindName.OTHER_ANSWER
+    if spec is None or get_content(spec).memory != "agent" or run.agent.is_public:
+        return
+    if not (get_kind(run).is_participant or (is_other_answer and outcome == RunState.COMPLETED)):
         return
     has_outside_texts = claimed.has_outside_texts if claimed is not None else None
     if has_outside_texts is None:
@@ -496,7 +544,7 @@ def record_history(run: Run, spec: AgentSpec | None, outcome: str, claimed: Clai
         run_id=run.id,
         person_id=run.on_behalf_of_id,
         first_seq=run.trigger_seq,
-        last_seq=run.read_to,
+        last_seq=run.trigger_seq if is_other_answer else run.read_to,
         outcome=outcome,
         has_outside_texts=has_outside_texts,
     )
@@ -530,7 +578,7 @@ def build_closing_changes(
         payer_name=payer.name if payer else "",
         budget=end.budget,
     )
-    message.metadata = run.metadata
+    message.metadata, message.group_seq = run.metadata, run.group_seq
     if type_ == "RUN_FAILED" and get_kind(run).is_participant:
         run_failed.call(run, message)
     return [*closed, *build_results_of_open_calls(run), message, update]
@@ -553,3 +601,4 @@ def record_context(claimed: ClaimedRun, run: Run) -> list[Message]:
 
 CHAT = ChatRun()
 COMPARISON = ComparisonRun()
+OTHER_ANSWER = OtherAnswerRun()

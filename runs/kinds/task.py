@@ -57,6 +57,7 @@ class TaskRun(ChatRun):
     gives a failed task again by itself. Who has given the task, the files and the limits of the run are in its input."""
 
     is_participant = False
+    has_memory = False
     can_read_chat = False
     reads_older_messages = False
     is_only_run_of_key = True

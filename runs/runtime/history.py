@@ -1,8 +1,10 @@
 """Read the log and the participants of a chat, from which `context` builds the conversation."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
+from uuid import UUID
 
 from django.conf import settings
 from django.db.models import Q
@@ -29,6 +31,7 @@ from runs.models import Run, RunState
 from runs.prepared_queries import (
     ACTORS,
     CALLS_OF_RUN,
+    IS_USED,
     LOG,
     LOG_TYPES,
     MAX_ROWS,
@@ -60,7 +63,11 @@ def read_log(run: Run, tokens: int, *, with_images: bool = False, with_later_mes
     """
     max_bytes = tokens * BYTES_PER_TOKEN + OTHER_BYTES
     if not with_later_messages:
-        is_read = Q(seq__lte=run.trigger_seq) | Q(run_id=run.id)
+        # Another answer is read in the place of the first one of its group, whose rows this run does not read.
+        is_before = (Q(seq__lte=run.trigger_seq) | Q(group_seq__lte=run.trigger_seq)) & IS_USED
+        if run.group_seq is not None:
+            is_before &= ~Q(run_id__in=list_run_ids_of_group(run.get_chat_id(), run.group_seq))
+        is_read = is_before | Q(run_id=run.id)
         newest: Iterable[Sequence[Any]] = list_log(run.agent_id, run.get_chat_id(), max_bytes, tokens, is_read)
     else:
         newest = LOG.rows(run.agent_id, run.get_chat_id(), max_bytes, tokens)
@@ -70,6 +77,27 @@ def read_log(run: Run, tokens: int, *, with_images: bool = False, with_later_mes
         entries = [*map(build_entry, trigger.values_list(*LOG_COLUMNS)), *entries]
     read = [entry for entry in entries if entry.run_id == run.id or get_side(entry) != "production"]
     return add_images(read) if with_images else read
+
+
+def put_answers_in_place(run: Run, entries: Sequence[LogEntry]) -> list[LogEntry]:
+    """Return the entries in the order in which the model reads them: another answer that is in use has the place of the first one.
+    What the run itself has written so far stays at the end."""
+    if all(entry.group_seq is None for entry in entries):
+        return list(entries)
+
+    def get_position(entry: LogEntry) -> float:
+        if entry.run_id == run.id and run.group_seq is not None:
+            return math.inf
+        return entry.seq if entry.group_seq is None else entry.group_seq
+
+    return sorted(entries, key=get_position)
+
+
+def list_run_ids_of_group(chat_id: UUID, group_seq: int) -> list[UUID]:
+    """Return the runs that have given the answers of a group, the first one first."""
+    first = Message.objects.filter(chat=chat_id, seq=group_seq).values_list("run_id", flat=True)
+    others = Run.objects.filter(chat=chat_id, group_seq=group_seq).order_by("pk").values_list("pk", flat=True)
+    return [id for id in (*first, *others) if id is not None]
 
 
 def find_earlier_context(

@@ -201,6 +201,8 @@ def _build_message(run: Run, id: UUID, type_: str, payload: Payload) -> Message:
         type=type_,
         run_id=run.id,
         metadata=run.metadata,
+        group_seq=run.group_seq,
+        is_unused=run.group_seq is not None,  # until the answer is complete
         created_at=now(),
         payload=dump_payload(type_, payload),
     )

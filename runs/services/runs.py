@@ -69,7 +69,7 @@ def retry_run(actor: Actor, run_id: UUID, *, as_operator: bool = False) -> Run:
     kind = get_kind(run)
     if kind.retry_refusal is not None:
         raise Conflict(str(kind.retry_refusal), code=Code.INVALID)
-    if run.agent.runs_outside and kind.is_participant:
+    if run.agent.runs_outside and (kind.is_participant or run.kind == KindName.OTHER_ANSWER):
         raise Conflict(gettext("An outside program answers for this agent now. Write to it again."), code=Code.INVALID)
     if run.state not in (RunState.FAILED, RunState.STOPPED):
         raise Conflict(gettext("Only a run that failed or was stopped can be retried."), code=Code.INVALID)
@@ -85,6 +85,7 @@ def retry_run(actor: Actor, run_id: UUID, *, as_operator: bool = False) -> Run:
         concurrency_key=run.concurrency_key,
         trigger_id=run.trigger_id,
         trigger_seq=run.trigger_seq,
+        group_seq=run.group_seq,
         agent_hops=run.agent_hops,
         answered_ids=run.answered_ids,
         replies_to_trigger=run.replies_to_trigger,

@@ -338,6 +338,29 @@ def _make_answer(team: Team, things: Things, who: str) -> None:
     things["message_id"] = make_answer(team.chat, team.robin).id
 
 
+def _make_answered_run(team: Team, things: Things, who: str) -> None:
+    """Store the answer of the run."""
+    Run.objects.filter(pk=things["run_id"]).update(state="completed")
+    Message.objects.filter(pk=make_answer(team.chat, team.robin).id).update(run_id=things["run_id"])
+
+
+def _make_two_answers(team: Team, things: Things, who: str) -> None:
+    """Store the answer of the run, and another one that is in use."""
+    _make_answered_run(team, things, who)
+    Message.objects.filter(run_id=things["run_id"]).update(is_unused=True)
+    group_seq = Message.objects.values_list("seq", flat=True).get(run_id=things["run_id"])
+    other = RunFactory.create(
+        chat=team.chat,
+        agent=team.robin,
+        kind="other_answer",
+        group_seq=group_seq,
+        trigger_id=things["message_id"],
+        ended=True,
+    )
+    answer = make_answer(team.chat, team.robin, "We are 14.")
+    Message.objects.filter(pk=answer.id).update(run_id=other.id, group_seq=group_seq)
+
+
 def _start_comparison(team: Team, things: Things, who: str) -> None:
     _apply_draft(team, things, who)
     comparisons.start_comparison(
@@ -888,6 +911,8 @@ OPERATIONS: dict[str, Operation] = {
     "read_viewpoint": Operation("GET", "agents/{agent_id}/viewpoint", EDITORS),
     "stop_run": Operation("POST", "runs/{run_id}/stop", MEMBERS, prepare=_queue_run),
     "retry_run": Operation("POST", "runs/{run_id}/retry", MEMBERS),
+    "request_other_answer": Operation("POST", "runs/{run_id}/other-answer", MEMBERS, prepare=_make_answered_run),
+    "choose_answer": Operation("PUT", "runs/{run_id}/chosen", MEMBERS, prepare=_make_two_answers),
     "suggest_draft": Operation(
         "POST", f"{DRAFT}/suggest", MEMBERS, _build_revision(note="Please"), _claim_changed_draft
     ),

@@ -34,6 +34,7 @@ BUCKETS = {
     "send_delivery_again": {"jobs"},
     "propose_agent": {"jobs"},
     "retry_run": {"jobs"},
+    "request_other_answer": {"jobs"},
     "suggest_draft": {"jobs"},
     "suggest_spec": {"jobs"},
     "summarize_suggestion": {"jobs"},

@@ -63,6 +63,19 @@ def test_the_messages_of_a_chat_are_embedded_once(environment, embedding_model):
     assert (row.dimensions, row.chats, row.due_chats, row.failure_code) == (DIMENSIONS, 1, 0, "")
 
 
+def test_only_the_answer_in_use_has_an_embedding(environment, embedding_model):
+    team = environment.team
+    first, other = add_messages(team, "The deposit is 2,000.", "The deposit is 28,000.")
+    embed_chat(team)
+    for row, is_unused in ((first, True), (other, False), (first, False), (other, True)):
+        row = Message.objects.get(pk=row.pk)
+        chats.save_changes(team.chat.id, [RowUpdate(row).set(is_unused=is_unused)])
+        if row.pk == other.pk:
+            embed_chat(team)
+            in_use = Message.objects.filter(pk__in=[first.pk, other.pk], is_unused=False)
+            assert list_embedded() == set(in_use.values_list("pk", flat=True))
+
+
 def test_a_chat_grows_without_a_run(environment, embedding_model):
     team = environment.team
     embed_chat(team)

@@ -56,7 +56,7 @@ from runs.runtime.steps import (
     WaitingCall,
 )
 from runs.runtime.sub_agents import SUB_AGENT_WAITS
-from runs.services import claims, comparisons, leases, runs
+from runs.services import claims, comparisons, leases, other_answers, runs
 from schedules import services as schedules
 from schedules.models import Schedule
 from suggestions import services as suggestions
@@ -139,6 +139,11 @@ class Story:
         if not found:
             raise AppError("There is no such run.")
         return chance.choice(found)
+
+    def answered_run(self, chance: random.Random) -> Run:
+        texts = Message.objects.filter(chat=self.chat, type="TEXT_MESSAGE", run_id__isnull=False)
+        kinds = ["chat", "other_answer"]
+        return self.run(chance, state="completed", kind__in=kinds, pk__in=texts.values("run_id"))
 
     def recorder(self, chance: random.Random, **conditions: Any) -> tuple[Recorder, Run, StepId]:
         run = self.run(chance, state="running", **conditions)
@@ -555,6 +560,17 @@ class Story:
     def retry_run(self, chance: random.Random) -> None:
         runs.retry_run(actor=self.team.alice, run_id=self.run(chance, state__in=["failed", "stopped"]).id)
 
+    def request_other_answer(self, chance: random.Random) -> None:
+        other_answers.request_other_answer(self.person(chance), self.answered_run(chance).id)
+
+    def choose_answer(self, chance: random.Random) -> None:
+        """Choose an answer after another one was given."""
+        answered = self.answered_run(chance)
+        other = other_answers.request_other_answer(self.team.alice, answered.id)
+        claims.claim_run(other.id, OWNER)
+        self.record_answer(chance, pk=other.id)
+        other_answers.choose_answer(self.team.alice, answered.id)
+
     def wake_agent(self, chance: random.Random) -> None:
         by_hand.wake_agent(actor=self.team.alice, chat_id=self.team.chat.id, agent_id=self.team.robin.id)
 
@@ -599,6 +615,7 @@ STEPS: list[Step] = [
         "person",
         "agent",
         "run",
+        "answered_run",
         "recorder",
         "draft",
         "suggestion",
@@ -622,6 +639,7 @@ STEPS += cast("list[Step]", [Story.restore_version, Story.rebase_draft, Story.re
 # The same for steps of runs that do not end with an answer.
 STEPS += cast("list[Step]", [Story.claim_run, Story.claim_run, Story.fail_run, Story.requeue_run])
 STEPS += cast("list[Step]", [Story.record_plan, Story.fork_board])
+STEPS += cast("list[Step]", [Story.choose_answer, Story.choose_answer])
 STEPS += cast("list[Step]", [Story.record_waiting, Story.record_waiting, Story.decide_approval, Story.decide_approval])
 
 

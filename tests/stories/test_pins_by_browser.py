@@ -1,4 +1,4 @@
-"""Two people pin messages, react to them and judge answers: one at a desktop, the other with a phone."""
+"""Two people pin messages, react to them, judge answers and ask for others: one at a desktop, the other with a phone."""
 
 import re
 
@@ -141,3 +141,53 @@ def test_an_editor_reads_what_was_wrong_with_an_answer(people, model: ScriptedMo
     expect(thumb).to_contain_text("For twelve adults the group fare holds.")
     thumb.get_by_title("Go to the message").click()
     expect(find_message(alice, "For twelve adults")).to_be_in_viewport()
+
+
+def test_two_people_ask_for_another_answer_and_choose_the_one_in_use(people, model: ScriptedModel):
+    alice, bob = people
+    model.reset()
+    start(alice, model)
+    join_by_link(alice, bob, "suggester")
+    bob.sees("Hello, I am Scribe.")
+    model.script(text="For twelve adults the group fare holds.")
+    alice.post("@scribe fares for 14 people, please")
+    bob.sees("For twelve adults the group fare holds.")
+
+    # Alice asks for another answer by the key. It takes the place of the first one, for both.
+    model.script(text="For fourteen the group fare is TWD 137,760.")
+    find_message(alice, "For twelve adults").focus()
+    alice.page.keyboard.press("a")
+    for person in (alice, bob):
+        answer = find_message(person, "For fourteen the group fare")
+        expect(answer).to_contain_text("2 of 2")
+        expect(find_message(person, "For twelve adults")).to_have_count(0)
+
+    # She goes back by the key; Bob still sees the second one.
+    find_message(alice, "For fourteen").focus()
+    alice.page.keyboard.press("[")
+    first = find_message(alice, "For twelve adults")
+    expect(first).to_contain_text("1 of 2")
+    expect(first).to_contain_text("not in use")
+    expect(find_message(bob, "For fourteen")).to_be_visible()
+
+    # She uses the first one: Bob sees it, with a line that says so.
+    first.get_by_role("button", name="Use this one").click()
+    expect(find_message(bob, "For twelve adults")).to_contain_text("1 of 2")
+    bob.sees("Alice chose another answer of Scribe")
+    expect(first.get_by_text("not in use")).to_have_count(0)
+
+    # The agent reads the first one.
+    model.script(text="Then it is TWD 118,080.")
+    alice.post("@scribe and for twelve?")
+    bob.sees("Then it is TWD 118,080.")
+    read = str(model.requests[-1].body["messages"])
+    assert "For twelve adults" in read
+    assert "For fourteen" not in read
+
+    # Bob asks for a third one on the phone, which fails; the one in use stays.
+    model.script(mode="status", status=401)
+    answer = find_message(bob, "For twelve adults")
+    answer.dispatch_event("pointerdown", {"pointerType": "touch"})
+    answer.get_by_role("button", name="Another answer", exact=True).tap()
+    expect(bob.log.get_by_role("article").filter(has_text="3 of 3")).to_contain_text("Retry")
+    expect(find_message(alice, "For twelve adults")).to_contain_text("1 of 3")

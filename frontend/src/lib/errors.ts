@@ -2,7 +2,7 @@
 import { type TextKeyWith, t } from './language'
 
 /** The keys of error texts. Some texts name the settings page that helps, or the person whose own model failed. */
-type ErrorKey = Extract<TextKeyWith<'settings' | 'name'>, `error.${string}` | `run.${string}`>
+type ErrorKey = Extract<TextKeyWith<'settings' | 'name'>, `error.${string}`>
 
 /** Returns the text `error.<code>`. A test checks that each code has one in every language. */
 export function getCodeText(code: string): string {
@@ -12,21 +12,7 @@ export function getCodeText(code: string): string {
 }
 
 /** Returns the names of the settings pages and of the person that the texts mention. */
-const getValues = () => ({ settings: t('settingsModel'), name: t('unknownPerson') })
-
-/** Returns the key of the text for a failed run. Errors of the model have their own texts. */
-export function getRunErrorKey(code: string | null): ErrorKey {
-  const keys = [`run.${code}`, `error.${code}`] as ErrorKey[]
-  return keys.find(key => t(key, getValues()) !== key) ?? 'run.failed'
-}
-
-/** Returns the text for a failed run or test. `settings` is the name of the page with the settings of the model. */
-export const getRunErrorText = (code: string | null, settings = t('settingsModel')): string =>
-  t(getRunErrorKey(code), { ...getValues(), settings })
-
-const modelCodes = new Set(['garbled', 'refused', 'not_found', 'unreachable', 'model_unusable'])
-/** Returns whether the error can be fixed in the model settings of the workspace. */
-export const isModelError = (code: string | null): boolean => code !== null && modelCodes.has(code)
+export const getValues = () => ({ settings: t('settingsModel'), name: t('unknownPerson') })
 
 /** Returns the text for any thrown value. */
 export function getErrorText(error: unknown): string {

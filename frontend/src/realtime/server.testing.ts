@@ -24,6 +24,8 @@ export const message = (id: string, version: number, seq: number, text: string):
   pinned_by: null,
   reactions: null,
   thumbs: null,
+  group_seq: null,
+  is_unused: false,
 })
 
 export const run = (id: string, version: number, state: RunRow['state']): RunRow => ({
@@ -35,6 +37,7 @@ export const run = (id: string, version: number, state: RunRow['state']): RunRow
   state,
   attempt: 1,
   trigger_id: null,
+  group_seq: null,
   parent_id: null,
   metadata: null,
   steps: 0,

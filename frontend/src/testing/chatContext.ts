@@ -18,6 +18,7 @@ export const buildChatContext = (changes: Partial<ChatContextValue> = {}): ChatC
   canReact: false,
   copy: noop,
   toggleThumb: null,
+  askOtherAnswer: null,
   compare: null,
   saveDraft: noop,
   goTo: noop,

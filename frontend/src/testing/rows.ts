@@ -34,6 +34,8 @@ export const messageRow = (seq: number, more: MessageChange = {}): MessageRow =>
     pinned_by: null,
     reactions: null,
     thumbs: null,
+    group_seq: null,
+    is_unused: false,
     ...more,
   }
   return row as MessageRow
@@ -73,6 +75,8 @@ export const systemRow = (
   pinned_by: null,
   reactions: null,
   thumbs: null,
+  group_seq: null,
+  is_unused: false,
   ...more,
 })
 

@@ -2462,6 +2462,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/{run_id}/chosen": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Choose the answer of a run instead of the other answers to the same message
+         * @description Agents read the chosen one.
+         */
+        put: operations["choose_answer"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/{run_id}/inspection": {
         parameters: {
             query?: never;
@@ -2490,6 +2510,23 @@ export interface paths {
         get: operations["read_memory_of_run"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run_id}/other-answer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ask the agent of a run that has answered for another answer to the same message */
+        post: operations["request_other_answer"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3832,8 +3869,12 @@ export interface components {
             created_at: string;
             /** @default null */
             edited_at: string | null;
+            /** @default null */
+            group_seq: number | null;
             /** Format: uuid */
             id: string;
+            /** @default false */
+            is_unused: boolean;
             /**
              * @default message
              * @constant
@@ -3889,8 +3930,12 @@ export interface components {
             created_at: string;
             /** @default null */
             edited_at: string | null;
+            /** @default null */
+            group_seq: number | null;
             /** Format: uuid */
             id: string;
+            /** @default false */
+            is_unused: boolean;
             /**
              * @default message
              * @constant
@@ -4394,8 +4439,12 @@ export interface components {
             created_at: string;
             /** @default null */
             edited_at: string | null;
+            /** @default null */
+            group_seq: number | null;
             /** Format: uuid */
             id: string;
+            /** @default false */
+            is_unused: boolean;
             /**
              * @default message
              * @constant
@@ -5039,8 +5088,12 @@ export interface components {
             created_at: string;
             /** @default null */
             edited_at: string | null;
+            /** @default null */
+            group_seq: number | null;
             /** Format: uuid */
             id: string;
+            /** @default false */
+            is_unused: boolean;
             /**
              * @default message
              * @constant
@@ -5875,11 +5928,13 @@ export interface components {
         /**
          * @description A page of a chat's log, oldest message first. It may have fewer messages than `limit` if they are long.
          *
-         *     `before` is the cursor of the older page, `after` of the newer one; null if there is no such page.
+         *     `before` is the cursor of the older page, `after` of the newer one; null if there is no such page. `other_answers`: messages
+         *     after the page that belong to other answers in the place of answers of this page.
          */
         MessagePageRow: {
             after: number | null;
             before: number | null;
+            other_answers: components["schemas"]["MessageRow"][];
             results: components["schemas"]["MessageRow"][];
         };
         /** @description A message of the chat, by its number and its id. */
@@ -7490,7 +7545,7 @@ export interface components {
         /**
          * @description A run of an agent in a chat. `on_behalf_of` and `triggered_by` may stop it, and so may editors. `retry_at`: when the call
          *     of the model is retried after an error. The run of a sub-agent has a `parent_id` and the `metadata` of its messages. `steps` of
-         *     at most `max_steps` are done.
+         *     at most `max_steps` are done. A run that gives another answer has a `group_seq`, as its messages.
          */
         RunRow: {
             /** Format: uuid */
@@ -7506,6 +7561,8 @@ export interface components {
             error: string | null;
             /** @default null */
             error_code: string | null;
+            /** @default null */
+            group_seq: number | null;
             /** Format: uuid */
             id: string;
             /**
@@ -8139,8 +8196,12 @@ export interface components {
             created_at: string;
             /** @default null */
             edited_at: string | null;
+            /** @default null */
+            group_seq: number | null;
             /** Format: uuid */
             id: string;
+            /** @default false */
+            is_unused: boolean;
             /**
              * @default message
              * @constant
@@ -8163,7 +8224,7 @@ export interface components {
             /** @default null */
             thumbs: components["schemas"]["AnswerThumbs"] | null;
             /** @enum {string} */
-            type: "MEMBER_JOINED" | "MEMBER_LEFT" | "LOCK_ACQUIRED" | "LOCK_RELEASED" | "DRAFT_STARTED" | "DRAFT_APPLIED" | "DRAFT_DISCARDED" | "DRAFT_MERGED" | "SPEC_SAVED" | "SUGGESTION_CREATED" | "SUGGESTION_ACCEPTED" | "SUGGESTION_REJECTED" | "SUGGESTION_WITHDRAWN" | "RUN_FAILED" | "RUN_STOPPED" | "AGENT_PUBLISHED" | "AGENT_TAKEN_DOWN" | "CONTEXT_STRATEGY_CHANGED" | "AGENT_WOKEN" | "WAKE_LIMIT_REACHED" | "MESSAGE_PINNED" | "TASKS_STARTED" | "TASKS_ENDED" | "TASKS_STOPPED" | "TASKS_PAUSED" | "TASKS_RESUMED";
+            type: "MEMBER_JOINED" | "MEMBER_LEFT" | "LOCK_ACQUIRED" | "LOCK_RELEASED" | "DRAFT_STARTED" | "DRAFT_APPLIED" | "DRAFT_DISCARDED" | "DRAFT_MERGED" | "SPEC_SAVED" | "SUGGESTION_CREATED" | "SUGGESTION_ACCEPTED" | "SUGGESTION_REJECTED" | "SUGGESTION_WITHDRAWN" | "RUN_FAILED" | "RUN_STOPPED" | "AGENT_PUBLISHED" | "AGENT_TAKEN_DOWN" | "CONTEXT_STRATEGY_CHANGED" | "AGENT_WOKEN" | "WAKE_LIMIT_REACHED" | "MESSAGE_PINNED" | "ANSWER_CHOSEN" | "TASKS_STARTED" | "TASKS_ENDED" | "TASKS_STOPPED" | "TASKS_PAUSED" | "TASKS_RESUMED";
             version: number;
         };
         /**
@@ -8433,8 +8494,12 @@ export interface components {
             created_at: string;
             /** @default null */
             edited_at: string | null;
+            /** @default null */
+            group_seq: number | null;
             /** Format: uuid */
             id: string;
+            /** @default false */
+            is_unused: boolean;
             /**
              * @default message
              * @constant
@@ -8522,8 +8587,12 @@ export interface components {
             created_at: string;
             /** @default null */
             edited_at: string | null;
+            /** @default null */
+            group_seq: number | null;
             /** Format: uuid */
             id: string;
+            /** @default false */
+            is_unused: boolean;
             /**
              * @default message
              * @constant
@@ -8694,8 +8763,12 @@ export interface components {
             created_at: string;
             /** @default null */
             edited_at: string | null;
+            /** @default null */
+            group_seq: number | null;
             /** Format: uuid */
             id: string;
+            /** @default false */
+            is_unused: boolean;
             /**
              * @default message
              * @constant
@@ -8837,8 +8910,12 @@ export interface components {
             created_at: string;
             /** @default null */
             edited_at: string | null;
+            /** @default null */
+            group_seq: number | null;
             /** Format: uuid */
             id: string;
+            /** @default false */
+            is_unused: boolean;
             /**
              * @default message
              * @constant
@@ -14858,6 +14935,36 @@ export interface operations {
             503: components["responses"]["Error503"];
         };
     };
+    choose_answer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
     inspect_run: {
         parameters: {
             query?: never;
@@ -14908,6 +15015,36 @@ export interface operations {
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    request_other_answer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
             429: components["responses"]["Error429"];
             503: components["responses"]["Error503"];
         };

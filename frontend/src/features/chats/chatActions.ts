@@ -11,6 +11,8 @@ import { canStop, getBoardRights } from './stopRights'
 import { isSystemMessage } from './system'
 import { findAnswer } from './thumbs'
 
+const loadAnswerPlaces = () => import('./answerPlaces')
+
 interface ChatActions {
   context: ChatContextValue
   focusComposer(): void
@@ -61,6 +63,24 @@ function toggleThumbOfFocused({ chatId, toggleThumb, findActor }: ChatContextVal
   return row !== undefined
 }
 
+function askAgainAtFocused({ chatId, askOtherAnswer, findActor }: ChatContextValue): boolean {
+  const runId = findAnswer(chatState(chatId), findFocusedId() ?? '', findActor)?.run_id
+  if (runId) askOtherAnswer?.(runId)
+  return Boolean(runId)
+}
+
+/** Shows the previous or the next answer in the place of the focused one. */
+async function showNeighbourOf(chatId: string, id: string, step: -1 | 1): Promise<void> {
+  const { showNeighbour } = await loadAnswerPlaces()
+  showNeighbour(chatState(chatId), id, step)
+}
+
+function showNeighbourOfFocused({ chatId }: ChatContextValue, step: -1 | 1): boolean {
+  const id = findFocusedId()
+  if (id) void showNeighbourOf(chatId, id, step)
+  return id !== undefined
+}
+
 /** Returns a function that stops all active boards and runs of the chat that the reader may stop; null if there is none. */
 function getStopAll({ chatId, me, isEditor }: ChatContextValue): (() => void) | null {
   const { rows } = chatState(chatId)
@@ -98,6 +118,9 @@ export function useChatActions({ context, focusComposer }: ChatActions): void {
     'message.compare': context.compare && (() => compareFocused(context)),
     'message.good': context.toggleThumb && (() => toggleThumbOfFocused(context, 'up')),
     'message.bad': context.toggleThumb && (() => toggleThumbOfFocused(context, 'down')),
+    'message.otherAnswer': context.askOtherAnswer && (() => askAgainAtFocused(context)),
+    'answer.previous': () => showNeighbourOfFocused(context, -1),
+    'answer.next': () => showNeighbourOfFocused(context, 1),
     'runs.stop': getStopAll(context),
   }))
 }

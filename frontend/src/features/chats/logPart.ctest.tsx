@@ -11,6 +11,7 @@ const rows = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => messageRow(from + index, { author_id: 'bob' }))
 const build = (from: number, to: number): MessagePage => ({
   results: rows(from, to),
+  other_answers: [],
   before: from,
   after: to,
 })

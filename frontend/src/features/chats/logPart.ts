@@ -52,6 +52,7 @@ export function useLogPart(chatId: string): LogPart {
       const [first] = page.results
       const last = page.results.at(-1)
       if (!first || !last) return
+      upsertRows(chatId, page.other_answers)
       if (reachesNewest(chatId, page)) {
         prependOlderMessages(chatId, page.results, page.before !== null)
         setRange(null)
@@ -73,7 +74,7 @@ export function useLogPart(chatId: string): LogPart {
     const page = await readOlderMessages(chatId, range?.from ?? firstLoadedSeq)
     if (latestRange.current !== range || (!range && chatState(chatId).firstLoadedSeq !== firstLoadedSeq)) return
     if (!range) return prependOlderMessages(chatId, page.results, page.before !== null)
-    upsertRows(chatId, page.results)
+    upsertRows(chatId, [...page.results, ...page.other_answers])
     setRange({ ...range, from: page.results[0]?.seq ?? range.from, hasOlder: page.before !== null })
   }, [chatId, range])
 
@@ -81,7 +82,7 @@ export function useLogPart(chatId: string): LogPart {
     if (!range) return
     const page = await readNewerMessages(chatId, range.to)
     if (latestRange.current !== range) return
-    upsertRows(chatId, page.results)
+    upsertRows(chatId, [...page.results, ...page.other_answers])
     const to = page.results.at(-1)?.seq ?? range.to
     if (!reachesNewest(chatId, page)) return setRange({ ...range, to })
     prependOlderMessages(chatId, listRows(chatId, range.from, to), range.hasOlder)

@@ -1,4 +1,5 @@
 import type { MessageRow, TextMessageRow } from '@/api'
+import { getPlaceSeq } from './otherAnswers'
 import { isOfSubAgent } from './subAgents'
 
 /** A question that is sent again, and the row of the agent to which it then replies, because a reply wakes its author. */
@@ -36,5 +37,5 @@ export function findQuestionBefore(
     row.type === 'TEXT_MESSAGE' && row.author_id !== null && !isAgent(row.author_id)
   const quoted = messages.find(row => row.id === first.reply_to)
   if (quoted && isQuestion(quoted)) return quoted
-  return messages.filter(isQuestion).findLast(row => row.seq < first.seq) ?? null
+  return messages.filter(isQuestion).findLast(row => row.seq < getPlaceSeq(first)) ?? null
 }

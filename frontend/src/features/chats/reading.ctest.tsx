@@ -32,6 +32,12 @@ it('counts as new what arrives while the page is hidden, also if an older part o
   visibility.mockReturnValue('visible')
   await rerender({ messages: log })
   expect(result.current).toMatchObject({ unreadAfter: 6, isCaughtUp: true, count: 0 })
+  const other = messageRow(7, { author_id: 'robin', group_seq: 2 })
+  await rerender({ messages: [...log, other] })
+  expect(result.current, 'another answer in the place of one that was read').toMatchObject({
+    isCaughtUp: true,
+    count: 0,
+  })
   await rerender({ messages: [...log, row(7)] })
   expect(result.current).toMatchObject({ unreadAfter: 6, isCaughtUp: false, count: 1 })
 })

@@ -3,14 +3,21 @@ import { useCallback, useEffect, useState } from 'react'
 import { type ListedChatRow, type MessagePage, type MessageRow, readNewerMessages } from '@/api'
 import { useLatest } from '@/lib/latest'
 import { chatState } from '@/realtime'
+import { getPlaceSeq } from './otherAnswers'
 import { isOfSubAgent } from './subAgents'
 
 /** The last `seq` read on this page, by chat. The list of chats may be older. */
 const readSeqByChat = new Map<string, number>()
 
-/** Returns whether a message counts as unread, as on the server: a text or a file by another author, not of a sub-agent. */
+/**
+ * Returns whether a message counts as unread, as on the server: a text or a file by another author, not of a sub-agent and not in an
+ * answer that is not in use.
+ */
 export const isUnread = (row: MessageRow, me: string) =>
-  (row.type === 'TEXT_MESSAGE' || row.type === 'FILE_MESSAGE') && row.author_id !== me && !isOfSubAgent(row)
+  (row.type === 'TEXT_MESSAGE' || row.type === 'FILE_MESSAGE') &&
+  row.author_id !== me &&
+  !isOfSubAgent(row) &&
+  !row.is_unused
 
 interface Unread {
   /** Messages of others after this `seq` are new; null if there are none. */
@@ -95,8 +102,9 @@ export function useReading({ chatId, listedChat, messages, from, hasOlder, me, o
   }
 }
 
+/** Lists the unread messages in places after `after`. Another answer in the place of one that was read is not among them. */
 const listUnread = (messages: readonly MessageRow[] | undefined, after: number | null, me: string) =>
-  after === null || !messages ? [] : messages.filter(row => row.seq > after && isUnread(row, me))
+  after === null || !messages ? [] : messages.filter(row => getPlaceSeq(row) > after && isUnread(row, me))
 
 /** Returns whether the loaded part of the log includes the start of a page. */
 const isStartLoaded = (page: MessagePage | null, from: number) => page !== null && from <= (page.results[0]?.seq ?? 0)

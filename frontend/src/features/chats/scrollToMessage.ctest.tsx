@@ -1,9 +1,13 @@
 import { afterEach, expect, it, vi } from 'vitest'
 import { render } from 'vitest-browser-react'
-import type { MessageRow } from '@/api'
+import type { MessagePage, MessageRow } from '@/api'
+import { upsertRows } from '@/realtime'
 import { message } from '@/realtime/server.testing'
 import { emptyPart } from '@/testing/chatContext'
+import { closeChat, loadChat } from '@/testing/chatSocket'
 import { answerRequests, page } from '@/testing/restServer'
+import { messageRow } from '@/testing/rows'
+import { shownAnswers } from './otherAnswers'
 import { useScrollToMessage } from './scrollToMessage'
 
 const old = message('m1', 1, 1, 'old')
@@ -25,6 +29,9 @@ function Log({ messages }: { messages: readonly MessageRow[] }) {
       <button type="button" onClick={() => calls.push(goTo('m9'))}>
         loaded
       </button>
+      <button type="button" onClick={() => calls.push(goTo('m8'))}>
+        other answer
+      </button>
       <output>{target ? `${target.id} ${target.number}` : 'none'}</output>
     </>
   )
@@ -32,6 +39,8 @@ function Log({ messages }: { messages: readonly MessageRow[] }) {
 
 afterEach(() => {
   vi.restoreAllMocks()
+  closeChat()
+  shownAnswers.set(new Map())
   open.mockReset()
   calls.length = 0
 })
@@ -61,3 +70,16 @@ it.each(['old', 'old by number'])(
     expect(open).not.toHaveBeenCalled()
   },
 )
+
+it('shows an answer that is not in use in the place of the first one, which is on an older page', async () => {
+  const first = messageRow(2, { run_id: 'r1', author_id: 'robin' })
+  const other = messageRow(8, { run_id: 'r2', author_id: 'robin', group_seq: 2, is_unused: true })
+  await loadChat([other, loaded], [], true)
+  open.mockImplementation(({ results }: MessagePage) => upsertRows('c', results))
+  answerRequests(() => [200, page([first])])
+  const screen = await render(<Log messages={[other, loaded]} />)
+  await screen.getByRole('button', { name: 'other answer' }).click()
+  await expect.element(screen.getByRole('status')).toHaveTextContent('m8 1')
+  expect(open).toHaveBeenCalledExactlyOnceWith(page([first]))
+  expect(shownAnswers.get().get('r1')).toEqual({ runId: 'r2', count: 2 })
+})

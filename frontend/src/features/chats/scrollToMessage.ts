@@ -4,8 +4,10 @@ import { isNotFound, type MessagePage, type MessageRow, readMessagesAround, read
 import { getErrorText } from '@/lib/errors'
 import { t } from '@/lib/language'
 import { useLatest } from '@/lib/latest'
+import { chatState } from '@/realtime'
 import { showToast } from '@/ui/toast'
 import type { LogPart } from './logPart'
+import { selectOtherAnswers } from './otherAnswers'
 
 /** The message to scroll to, or the "new" divider. `number` increases, so that the same target can be requested again. */
 export interface Target {
@@ -14,6 +16,22 @@ export interface Target {
 }
 
 export const UNREAD = 'new'
+
+const loadAnswerPlaces = () => import('./answerPlaces')
+
+/** Shows the answer with this message in its place. Returns the `seq` of that place if it has another one than its own, else null. */
+async function findPlace(chatId: string, id: string): Promise<number | null> {
+  if (selectOtherAnswers(chatState(chatId)).length === 0) return null
+  const { revealAnswer } = await loadAnswerPlaces()
+  return revealAnswer(chatState(chatId), id)
+}
+
+/** Reads the part of the log around the message with this `seq`. */
+async function readPageWith(chatId: string, seq: number): Promise<MessagePage> {
+  const page = await readNewerMessages(chatId, seq - 1, 1)
+  const [first] = page.results
+  return first ? readMessagesAround(chatId, first.id) : page
+}
 
 /**
  * Returns the message to which the log is to scroll (`Timeline` does so), at first that of the URL, and functions that
@@ -47,13 +65,20 @@ export function useScrollToMessage(
   const { open } = part
   const goTo = useCallback(
     async (id: string) => {
-      choices.current++
+      const choice = ++choices.current
       if (id !== UNREAD && !loaded.current.some(row => row.id === id)) {
         const page = await waitForPage(readMessagesAround(chatId, id))
         if (!page) return
         open(page)
       }
-      show(id)
+      const seq = await findPlace(chatId, id)
+      if (seq !== null && !loaded.current.some(row => row.seq === seq)) {
+        const page = await waitForPage(readPageWith(chatId, seq))
+        if (!page) return
+        open(page)
+        await findPlace(chatId, id) // the other answers are known only with the first one
+      }
+      if (choice === choices.current) show(id)
     },
     [chatId, open, show, waitForPage],
   )
@@ -61,14 +86,14 @@ export function useScrollToMessage(
     async (seq: number) => {
       choices.current++
       const known = loaded.current.find(row => row.seq === seq)
-      if (known) return show(known.id)
+      if (known) return goTo(known.id)
       const page = await waitForPage(readNewerMessages(chatId, seq - 1, 1))
       if (!page) return
       const [found] = page.results
       if (found?.seq === seq) await goTo(found.id)
       else showToast(t('messageGone'))
     },
-    [chatId, goTo, show, waitForPage],
+    [chatId, goTo, waitForPage],
   )
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs once per visit
   useEffect(() => {

@@ -24,7 +24,7 @@ type SystemTextKey = Extract<TextKeyWith<ValueName>, `sys.${string}`>
 export interface SystemText {
   key: SystemTextKey
   values: Record<ValueName, string>
-  icon: Layer | 'joined' | 'left' | 'failed' | 'stopped' | 'context' | 'woken' | 'limit' | 'pinned' | 'tasks'
+  icon: Layer | 'joined' | 'left' | 'failed' | 'stopped' | 'context' | 'woken' | 'limit' | 'pinned' | 'answer' | 'tasks'
   /** The note of its author, shown below the text. */
   quote: string
   suggestionId: string | null
@@ -58,6 +58,7 @@ const texts: Record<SystemMessageRow['type'], { key: SystemTextKey; icon: System
   RUN_STOPPED: { key: 'sys.stopped', icon: 'stopped' },
   AGENT_WOKEN: { key: 'sys.woken', icon: 'woken' },
   MESSAGE_PINNED: { key: 'sys.pinned', icon: 'pinned' },
+  ANSWER_CHOSEN: { key: 'sys.answerChosen', icon: 'answer' },
   TASKS_STARTED: { key: 'sys.tasksStarted', icon: 'tasks' },
   TASKS_ENDED: { key: 'sys.tasksEnded', icon: 'tasks' },
   TASKS_STOPPED: { key: 'sys.tasksStopped', icon: 'stopped' },

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { MessageRow, RunRow } from '@/api'
 import { type MessageChange, messageRow } from '@/testing/rows'
-import { buildItems } from './timeline'
+import { placeAnswers } from './answerPlaces'
+import { selectOtherAnswers } from './otherAnswers'
+import { buildItems, containsMessage, getLastSeq } from './timeline'
 
 const row = (seq: number, more: MessageChange = {}) =>
   messageRow(seq, { created_at: `2026-11-20T10:0${seq}:00`, ...more })
@@ -16,6 +18,7 @@ const run = (id: string): RunRow => ({
   state: 'running',
   attempt: 1,
   trigger_id: null,
+  group_seq: null,
   parent_id: null,
   metadata: null,
   steps: 0,
@@ -100,6 +103,102 @@ describe('buildItems', () => {
   it('names the author again after fifteen messages', () => {
     const many = Array.from({ length: 20 }, (_, at) => row(at, { created_at: '2026-11-20T10:00:00' }))
     expect(formatItems(many).filter(items => !items.startsWith('+'))).toEqual(['0', '15'])
+  })
+})
+
+describe('other answers', () => {
+  const other = (seq: number, runId: string, more: MessageChange = {}) =>
+    row(seq, { run_id: runId, author_id: 'robin', group_seq: 2, ...more })
+  const question = row(1)
+  const first = (more: MessageChange = {}) => row(2, { run_id: 'r1', author_id: 'robin', ...more })
+  const formatAnswers = (
+    messages: MessageRow[],
+    { active = [], shown = '', count = 2 }: { active?: RunRow[]; shown?: string; count?: number } = {},
+  ) =>
+    buildItems({
+      messages,
+      otherAnswers: selectOtherAnswers({ log: messages }),
+      placeAnswers: items =>
+        placeAnswers(
+          items,
+          selectOtherAnswers({ log: messages }),
+          active,
+          new Map(shown ? [['r1', { runId: shown, count }]] : []),
+        ),
+      unsent: [],
+      active,
+      unreadAfter: null,
+      me: 'alice',
+    }).flatMap(item => {
+      if (item.kind === 'day') return []
+      if (item.kind !== 'reply') return item.kind === 'message' ? String(item.row.seq) : item.kind
+      const seqs = item.rows.map(({ seq }) => seq).join(',')
+      return `${item.runId}:${seqs} of ${item.answers.join(',')}${item.isUnused ? ' not in use' : ''}`
+    })
+
+  it('shows the answer in use in the place of the first one', () => {
+    expect(formatAnswers([question, first({ is_unused: true }), row(3), other(4, 'r2')])).toEqual([
+      '1',
+      'r2:4 of r1,r2',
+      '3',
+    ])
+    expect(formatAnswers([question, first(), row(3), other(4, 'r2', { is_unused: true })])).toEqual([
+      '1',
+      'r1:2 of r1,r2',
+      '3',
+    ])
+  })
+
+  it('shows the answer that the reader looks at until there is another number of answers', () => {
+    const rows = [question, first({ is_unused: true }), row(3), other(4, 'r2')]
+    expect(formatAnswers(rows, { shown: 'r1' })).toEqual(['1', 'r1:2 of r1,r2 not in use', '3'])
+    expect(formatAnswers(rows, { shown: 'r1', count: 1 })).toEqual(['1', 'r2:4 of r1,r2', '3'])
+  })
+
+  it('shows an answer that is being written, also before its first row', () => {
+    const active = [{ ...run('r3'), group_seq: 2 }]
+    const rows = [question, first(), row(3), other(4, 'r2', { is_unused: true })]
+    expect(formatAnswers(rows, { active })).toEqual(['1', 'r3: of r1,r2,r3 not in use', '3'])
+  })
+
+  it('hides all sections of the first answer while another one is shown', () => {
+    const rows = [question, first({ is_unused: true }), row(3), row(4, { run_id: 'r1', author_id: 'robin' })]
+    const unused = rows.map(one => (one.run_id === 'r1' ? { ...one, is_unused: true } : one))
+    expect(formatAnswers([...unused, other(5, 'r2')] as MessageRow[])).toEqual(['1', 'r2:5 of r1,r2', '3'])
+  })
+
+  it('hides the files of an answer that is not in use', () => {
+    const file = { type: 'FILE_MESSAGE', author_id: 'robin', payload: { name: 'a.md' } }
+    const rows = [
+      question,
+      first({ is_unused: true }),
+      row(3, { ...file, run_id: 'r1', is_unused: true }),
+      other(4, 'r2'),
+      row(5, { ...file, run_id: 'r2' }),
+    ]
+    expect(formatAnswers(rows)).toEqual(['1', 'r2:4 of r1,r2', '5'])
+  })
+
+  it('shows the end of an answer that has failed, and no other answer whose place is not loaded', () => {
+    const failed = row(4, { type: 'RUN_FAILED', author_id: null, group_seq: 2, payload: { run_id: 'r2' } })
+    expect(formatAnswers([question, first(), failed], { shown: 'r2' })).toEqual(['1', 'r2:4 of r1,r2 not in use'])
+    expect(formatAnswers([row(3), other(4, 'r2')])).toEqual(['3'])
+  })
+
+  it('finds a message of an answer that another one replaces', () => {
+    const messages = [question, first({ is_unused: true }), other(4, 'r2')]
+    const items = buildItems({
+      messages,
+      otherAnswers: selectOtherAnswers({ log: messages }),
+      placeAnswers: items => placeAnswers(items, selectOtherAnswers({ log: messages }), [], new Map()),
+      unsent: [],
+      active: [],
+      unreadAfter: null,
+      me: 'alice',
+    })
+    const reply = items.find(item => item.kind === 'reply')
+    expect(reply && ['m2', 'm4', 'm1'].map(id => containsMessage(reply, id))).toEqual([true, true, false])
+    expect(getLastSeq(reply)).toBe(2)
   })
 })
 

@@ -13,6 +13,7 @@ import { sameItems } from '@/lib/sameItems'
 import { getDayKey, isWithinMinutes } from '@/lib/time'
 import { getRunId, groupAnswers, isComparison, listComparedRuns } from './comparison'
 import { isHiddenMessage, isSameAction } from './groupedMessages'
+import { listOtherRuns } from './otherAnswers'
 import type { Unsent } from './outbox'
 import {
   type BoardsByCall,
@@ -63,6 +64,12 @@ export type Item =
       subAgents: readonly SubAgent[]
       /** The boards that its calls have made. */
       boards: readonly PlacedBoard[]
+      /** The runs of all answers in its place, of which it is one; empty if there are no others. */
+      answers: readonly string[]
+      /** Whether agents read another answer in its place. */
+      isUnused: boolean
+      /** The rows of the first answer, if another one is shown in its place. */
+      replacedRows: readonly MessageRow[]
     }
   /** A sub-agent until the page with the call of its caller is loaded. */
   | { kind: 'subAgent'; key: string; subAgent: SubAgent }
@@ -92,8 +99,9 @@ export function getLastSeq(item: Item | undefined): number {
     case 'comparison':
       return item.row.seq
     case 'system':
-    case 'reply':
       return item.rows.at(-1)?.seq ?? 0
+    case 'reply':
+      return (item.replacedRows.at(-1) ?? item.rows.at(-1))?.seq ?? 0
     case 'subAgent':
       return item.subAgent.rows.at(-1)?.seq ?? 0
     default:
@@ -118,7 +126,10 @@ export function containsMessage(item: Item, id: string): boolean {
       return item.rows.some(row => row.id === id) || containsRowOfBoard(item.boards, id)
     case 'reply':
       return (
-        item.rows.some(row => row.id === id) || containsRow(item.subAgents, id) || containsRowOfBoard(item.boards, id)
+        item.rows.some(row => row.id === id) ||
+        item.replacedRows.some(row => row.id === id) ||
+        containsRow(item.subAgents, id) ||
+        containsRowOfBoard(item.boards, id)
       )
     case 'board':
       return containsRowOfBoard(item.boards, id)
@@ -183,6 +194,10 @@ const GROUP_SIZE = 15
 
 interface Input {
   messages: readonly MessageRow[]
+  /** The rows of other answers, also those that are not among `messages`. */
+  otherAnswers?: readonly MessageRow[]
+  /** Shows one of the answers in the place of each first answer that has others. */
+  placeAnswers?: ((items: readonly Item[]) => readonly Item[]) | undefined
   unsent: readonly Unsent[]
   /** The active runs. Those of sub-agents are shown in the replies of their callers. */
   active: readonly RunRow[]
@@ -238,17 +253,21 @@ export class GrowingItems {
     const { unsent, active, subAgentRuns = [], streamingSince = new Map(), unreadAfter, me } = input
     const nested = this.nestedLog.update(input.messages, subAgentRuns, input.boardsByCall)
     const boards = this.placeBoards(input.boards ?? [], nested)
-    const messages = nested.own
+    const otherRuns = listOtherRuns(input.otherAnswers ?? noRows, active)
+    const messages = leaveOutAnswers(nested.own, otherRuns)
     const base = this.getBase({ ...input, messages })
     const tail = messages.slice(base.messages.length)
     const builder = base.builder.fork(groupAnswers(tail))
     builder.addAll(messages, base.messages.length, messages.length, unreadAfter, me)
-    for (const run of active) if (!run.parent_id && !run.metadata) builder.addActiveRun(run, streamingSince.get(run.id))
-    builder.addSubAgents(nested)
+    for (const run of active)
+      if (!run.parent_id && !run.metadata && !otherRuns.has(run.id))
+        builder.addActiveRun(run, streamingSince.get(run.id))
+    builder.addSubAgents(nested, otherRuns)
     for (const { place, board } of boards)
       if (board.runs.length > 0 || input.activeBoards?.has(board.id)) builder.addBoard(place, board, messages)
     for (const entry of unsent) builder.addUnsent(entry)
-    const items = showBoards(placeSubAgents(builder.groupItems(me), nested), boards)
+    const grouped = builder.groupItems(me)
+    const items = showBoards(placeSubAgents(input.placeAnswers?.(grouped) ?? grouped, nested), boards)
     this.last = reuseItems(this.last, items)
     return this.last
   }
@@ -281,6 +300,17 @@ export class GrowingItems {
     return this.base
   }
 }
+
+const noRows: readonly MessageRow[] = []
+const noAnswers: readonly string[] = []
+
+/** Returns the rows without those of other answers, and without the files of answers that are not in use. */
+function leaveOutAnswers(messages: readonly MessageRow[], otherRuns: ReadonlySet<string>): readonly MessageRow[] {
+  if (otherRuns.size === 0) return messages
+  return messages.filter(row => !(isPartOfReply(row) && otherRuns.has(getRunId(row))) && !isUnusedFile(row))
+}
+
+const isUnusedFile = (row: MessageRow) => row.type === 'FILE_MESSAGE' && row.is_unused
 
 interface BoardAtPlace {
   place: BoardPlace
@@ -535,8 +565,9 @@ class Builder {
   }
 
   /** Adds the sub-agents whose callers have no reply among the items, each at the time of its first row. */
-  addSubAgents({ byCaller, withoutCaller }: NestedRows): void {
-    const unplaced = [...byCaller].filter(([caller]) => !this.hasReply(caller)).flatMap(([, subAgents]) => subAgents)
+  addSubAgents({ byCaller, withoutCaller }: NestedRows, otherRuns: ReadonlySet<string>): void {
+    const isUnplaced = (caller: string) => !this.hasReply(caller) && !otherRuns.has(caller)
+    const unplaced = [...byCaller].filter(([caller]) => isUnplaced(caller)).flatMap(([, subAgents]) => subAgents)
     // The runs of a board that is not known are left out: it is being read.
     const ofNoBoard = withoutCaller.filter(({ metadata }) => !isTaskId(metadata.call_id))
     for (const subAgent of [...unplaced, ...ofNoBoard]) {
@@ -697,6 +728,9 @@ class Builder {
       answeredId: null,
       subAgents: noSubAgents,
       boards: noBoards,
+      answers: noAnswers,
+      isUnused: false,
+      replacedRows: noRows,
     }
     this.ownReplies.add(reply)
     this.openReplies.set(runId, { reply, since })

@@ -1,7 +1,6 @@
 import { lazy } from '@/ui/lazy'
 
-export { BudgetRefusalText } from './BudgetRefusalText'
-export { formatAmount, isStillUsedUp } from './budgets'
+export { formatAmount, getRefusedAmounts, isStillUsedUp } from './budgets'
 
 export const UsagePage = lazy(() => import('./UsagePage').then(module => ({ default: module.UsagePage })))
 export const BudgetSettings = lazy(() =>

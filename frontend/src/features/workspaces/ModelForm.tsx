@@ -12,8 +12,9 @@ import {
   useModelProviders,
 } from '@/api'
 import { cx } from '@/lib/cx'
-import { getErrorText, getRunErrorText } from '@/lib/errors'
+import { getErrorText } from '@/lib/errors'
 import { type PlainTextKey, type Texts, t, useTexts } from '@/lib/language'
+import { getRunErrorText } from '@/lib/runErrors'
 import { formatNumber, formatSeconds } from '@/lib/time'
 import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'

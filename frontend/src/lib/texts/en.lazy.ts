@@ -1,6 +1,7 @@
 /** The texts that are loaded with the first lazy part (`ui/lazy.tsx`). */
 import access from './en/access'
 import accounts from './en/accounts'
+import answers from './en/answers'
 import approvals from './en/approvals'
 import boards from './en/boards'
 import compare from './en/compare'
@@ -15,6 +16,7 @@ import memory from './en/memory'
 import models from './en/models'
 import notifications from './en/notifications'
 import reactions from './en/reactions'
+import runs from './en/runs'
 import screens from './en/screens'
 import search from './en/search'
 import subAgents from './en/subAgents'
@@ -27,6 +29,7 @@ import workshop from './en/workshop'
 export default {
   ...access,
   ...accounts,
+  ...answers,
   ...approvals,
   ...boards,
   ...compare,
@@ -41,6 +44,7 @@ export default {
   ...models,
   ...notifications,
   ...reactions,
+  ...runs,
   ...screens,
   ...search,
   ...subAgents,

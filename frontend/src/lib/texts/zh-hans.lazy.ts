@@ -1,5 +1,6 @@
 import access from './zh-hans/access'
 import accounts from './zh-hans/accounts'
+import answers from './zh-hans/answers'
 import approvals from './zh-hans/approvals'
 import boards from './zh-hans/boards'
 import compare from './zh-hans/compare'
@@ -14,6 +15,7 @@ import memory from './zh-hans/memory'
 import models from './zh-hans/models'
 import notifications from './zh-hans/notifications'
 import reactions from './zh-hans/reactions'
+import runs from './zh-hans/runs'
 import screens from './zh-hans/screens'
 import search from './zh-hans/search'
 import subAgents from './zh-hans/subAgents'
@@ -26,6 +28,7 @@ import workshop from './zh-hans/workshop'
 export default {
   ...access,
   ...accounts,
+  ...answers,
   ...approvals,
   ...boards,
   ...compare,
@@ -40,6 +43,7 @@ export default {
   ...models,
   ...notifications,
   ...reactions,
+  ...runs,
   ...screens,
   ...search,
   ...subAgents,

@@ -1,5 +1,6 @@
 import access from './zh-hant/access'
 import accounts from './zh-hant/accounts'
+import answers from './zh-hant/answers'
 import approvals from './zh-hant/approvals'
 import boards from './zh-hant/boards'
 import compare from './zh-hant/compare'
@@ -14,6 +15,7 @@ import memory from './zh-hant/memory'
 import models from './zh-hant/models'
 import notifications from './zh-hant/notifications'
 import reactions from './zh-hant/reactions'
+import runs from './zh-hant/runs'
 import screens from './zh-hant/screens'
 import search from './zh-hant/search'
 import subAgents from './zh-hant/subAgents'
@@ -26,6 +28,7 @@ import workshop from './zh-hant/workshop'
 export default {
   ...access,
   ...accounts,
+  ...answers,
   ...approvals,
   ...boards,
   ...compare,
@@ -40,6 +43,7 @@ export default {
   ...models,
   ...notifications,
   ...reactions,
+  ...runs,
   ...screens,
   ...search,
   ...subAgents,

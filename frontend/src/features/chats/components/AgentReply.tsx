@@ -31,6 +31,7 @@ import { ModelName, VersionBadge } from './VersionBadge'
 
 const AnswersWhen = lazy(() => import('./Board').then(module => ({ default: module.AnswersWhen })))
 const BudgetStop = lazy(() => import('./BudgetStop').then(module => ({ default: module.BudgetStop })))
+const OtherAnswers = lazy(() => import('./OtherAnswers').then(module => ({ default: module.OtherAnswers })))
 const ReplyWithSubAgents = lazy(() => import('./SubAgents').then(module => ({ default: module.ReplyWithSubAgents })))
 const TotalCost = lazy(() => import('./SubAgents').then(module => ({ default: module.TotalCost })))
 
@@ -47,6 +48,10 @@ interface AgentReplyProps {
   answeredId: string | null
   subAgents: readonly SubAgent[]
   boards: readonly PlacedBoard[]
+  /** The runs of all answers in its place; empty if there are no others. */
+  answers: readonly string[]
+  /** Whether agents read another answer in its place. */
+  isUnused: boolean
 }
 
 const noTexts: readonly never[] = []
@@ -138,6 +143,15 @@ function ReplyBody(props: ComponentProps<typeof ReplyWithSubAgents>) {
   )
 }
 
+function AnswerPlace({ answers, runId, isUnused, status }: ReplyFooterProps) {
+  if (answers.length === 0) return null
+  return (
+    <Suspense fallback={null}>
+      <OtherAnswers answers={answers} runId={runId} isUnused={isUnused} isComplete={status.status === 'idle'} />
+    </Suspense>
+  )
+}
+
 interface ReplyFooterProps extends AgentReplyProps {
   run: RunRow | null
   name: string
@@ -186,6 +200,7 @@ function ReplyFooter(props: ReplyFooterProps) {
           stopLabel={subAgents.length > 0 || boards.length > 0 ? t('subAgents.stopAll') : undefined}
           canRetry={!findActor(agentId)?.is_taken_down}
         />
+        <AnswerPlace {...props} status={status} />
       </div>
       <Thumbs row={rows.findLast(isText)} />
     </>

@@ -1,15 +1,16 @@
 import { CircleX, RotateCcw } from 'lucide-react'
 import { type BudgetRefusal, useBudgets } from '@/api'
-import { BudgetRefusalText, isStillUsedUp } from '@/features/usage'
+import { isStillUsedUp } from '@/features/usage'
 import { useIsFuture } from '@/lib/isFuture'
 import { useTexts } from '@/lib/language'
 import { Button } from '@/ui/Button'
 import buttonStyles from '@/ui/Button.module.css'
 import { PathLink } from '@/ui/PathLink'
 import type { FailedOrStoppedStatus } from '../runStatus'
+import { BudgetRefusalText } from './BudgetRefusalText'
 import styles from './BudgetStop.module.css'
 import { useChat } from './ChatContext'
-import { useEditorNames, useRetry } from './ReplyParts'
+import { useEditorNames, useRetry } from './RunOutcome'
 
 interface BudgetStopProps {
   status: FailedOrStoppedStatus

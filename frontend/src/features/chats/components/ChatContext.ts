@@ -23,6 +23,8 @@ export interface ChatContextValue {
   copy(messageId: string, format: CopyFormat): void
   /** Calls an answer good or bad, or takes that back; null if the reader may not. */
   toggleThumb: ((row: TextMessageRow, value: ThumbValue) => void) | null
+  /** Asks the agent of this run for another answer to the same message; null if the reader may not. */
+  askOtherAnswer: ((runId: string) => void) | null
   /** Opens the comparison of production and the draft with this message, or the one that this reply answers; null without a draft. */
   compare: ((row: TextMessageRow) => void) | null
   /** Opens the workshop of an agent, and the dialog that saves its draft as a version. */

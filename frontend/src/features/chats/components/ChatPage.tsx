@@ -16,6 +16,7 @@ import { findSummarisedThrough } from '@/features/context'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
 import { useLatest } from '@/lib/latest'
+import { useSelector } from '@/lib/observable'
 import {
   budgetsPath,
   contextPath,
@@ -26,6 +27,7 @@ import {
   suggestionPath,
   workspacePath,
 } from '@/lib/paths'
+import { sameItems } from '@/lib/sameItems'
 import { isViewing } from '@/lib/viewing'
 import { type ChatState, chatState, chatTopic, isEnded, resubscribe, useChatSelector, useTopic } from '@/realtime'
 import { Boundary } from '@/ui/Boundary'
@@ -54,6 +56,7 @@ import {
   useSubAgentRuns,
 } from '../hooks'
 import { useLogPart } from '../logPart'
+import { selectOtherAnswers, shownAnswers, usePlaceAnswers } from '../otherAnswers'
 import { useUnsent } from '../outbox'
 import { togglePin } from '../pins'
 import { type AskedQuestion, findQuestion, findQuestionBefore } from '../question'
@@ -109,11 +112,18 @@ export interface ChatHandle {
 }
 
 const loadCopying = () => import('../copyMessage')
+const loadAnswerPlaces = () => import('../answerPlaces')
 
 /** Copies a text in Markdown. The code for it is loaded on first use. */
 async function copy(markdown: string, format: CopyFormat, findName: FindName): Promise<void> {
   const { copyMessage } = await loadCopying()
   await copyMessage(markdown, format, findName)
+}
+
+/** Asks for another answer. The code for it is loaded on first use. */
+async function askAgain(chatId: string, runId: string): Promise<void> {
+  const { askOtherAnswer } = await loadAnswerPlaces()
+  await askOtherAnswer(chatId, runId)
 }
 
 const selectIsLoaded = (chat: ChatState) => chat.loaded
@@ -230,6 +240,7 @@ function OpenChat(props: ChatPageProps) {
       canReact: canPin,
       copy: (id, format) => void copy(findMarkdown(chatState(chatId), id), format, findName),
       toggleThumb: canPin ? (row, value) => void toggleThumb(client, row, value, me) : null,
+      askOtherAnswer: canPin ? runId => void askAgain(chatId, runId) : null,
       compare: comparableAgentId === null ? null : row => compare(row, comparableAgentId),
       saveDraft: onSaveDraft,
       goTo: id => void goTo(id),
@@ -324,6 +335,8 @@ function useFocusOnOpen(focus: () => void): void {
   }, [])
 }
 
+const selectAll = <T,>(value: T) => value
+
 /** Returns the items of the log. Unsent messages and active runs are shown at its newest end. */
 function useItems(
   chatId: string,
@@ -339,9 +352,14 @@ function useItems(
   const streamingSince = useStreamingSince(chatId)
   const boards = useBoardPlaces(chatId)
   const boardsByCall = useBoardsByCall(chatId)
+  const otherAnswers = useChatSelector(chatId, selectOtherAnswers, sameItems)
+  const shown = useSelector(shownAnswers, selectAll)
+  const placeAnswers = usePlaceAnswers(otherAnswers, active)
   useEndedBoards(chatId, messages)
   return useMemo(() => {
-    const older = { messages, unsent: [], active: [], boards, boardsByCall, unreadAfter, me }
+    const place = placeAnswers && ((items: readonly Item[]) => placeAnswers(items, otherAnswers, active, shown))
+    const answers = { otherAnswers, placeAnswers: place ?? undefined }
+    const older = { messages, ...answers, unsent: [], active: [], boards, boardsByCall, unreadAfter, me }
     if (!isNewest) return builder.update(older)
     const known = chatState(chatId).rows.message
     const waiting = unsent.filter(entry => !known.has(entry.id))
@@ -357,6 +375,9 @@ function useItems(
     subAgentRuns,
     boards,
     boardsByCall,
+    otherAnswers,
+    placeAnswers,
+    shown,
     streamingSince,
     unreadAfter,
     me,

@@ -12,7 +12,7 @@ import { send } from '../outbox'
 import { useChat } from './ChatContext'
 import styles from './FirstSteps.module.css'
 import { Links } from './Links'
-import { useEditorNames } from './ReplyParts'
+import { useEditorNames } from './RunOutcome'
 
 interface FirstStepsProps {
   messages: readonly MessageRow[]

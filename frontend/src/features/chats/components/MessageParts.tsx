@@ -7,6 +7,7 @@ import {
   Pin,
   PinOff,
   Reply,
+  RotateCcw,
   RotateCw,
   ScanSearch,
   SmilePlus,
@@ -23,6 +24,7 @@ import { type FindActor, useBoard, useHasDraft } from '../hooks'
 import { formatMessageLine } from '../messageLine'
 import { chooseRowToPin } from '../pins'
 import { chooseRowToReact, openChoiceOf } from '../reactions'
+import { canHaveThumb } from '../thumbs'
 import { AgentBadge } from './AgentBadge'
 import { useChat } from './ChatContext'
 import messageStyles from './Message.module.css'
@@ -142,11 +144,13 @@ function useMessageActions({ row, rows = [row], isAnswer = true }: ActionsProps)
   const { t } = useTexts()
   const { reply, togglePin, canReact, runPath, onGo } = useChat()
   const ofText = useTextActions(row)
+  const otherAnswer = useOtherAnswerAction(row, rows, isAnswer)
   const thumbs = useThumbActions(row, isAnswer)
   const rowToPin = togglePin ? chooseRowToPin(rows) : undefined
   const actions: MessageAction[] = [
     { label: t('reply'), icon: Reply, run: () => reply(row), shortcut: 'message.reply' },
     ...ofText,
+    ...otherAnswer,
     ...thumbs,
   ]
   if (canReact && chooseRowToReact(rows))
@@ -169,6 +173,23 @@ function useMessageActions({ row, rows = [row], isAnswer = true }: ActionsProps)
   if (runId)
     actions.push({ label: t('inspector.inspect'), icon: ScanSearch, run: () => onGo(runPath(runId)), isInMenu: true })
   return actions
+}
+
+/** Asks for another answer, of a complete answer of an agent. */
+function useOtherAnswerAction(row: MessageRow, rows: readonly MessageRow[], isAnswer: boolean): MessageAction[] {
+  const { t } = useTexts()
+  const { askOtherAnswer, findActor } = useChat()
+  const runId = row.run_id
+  const hasFailed = rows.some(({ type }) => type === 'RUN_FAILED' || type === 'RUN_STOPPED')
+  if (!isAnswer || !askOtherAnswer || !runId || hasFailed || !canHaveThumb(row, findActor)) return []
+  return [
+    {
+      label: t('otherAnswer'),
+      icon: RotateCcw,
+      run: () => askOtherAnswer(runId),
+      shortcut: 'message.otherAnswer',
+    },
+  ]
 }
 
 function useTextActions(row: TextMessageRow | FileMessageRow): MessageAction[] {

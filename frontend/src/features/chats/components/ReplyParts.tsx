@@ -1,24 +1,22 @@
 /** The components of a reply, in the log or in a comparison: its parts, its status and its actions. */
 
-import { CircleAlert, CircleStop, RotateCcw, Square } from 'lucide-react'
+import { Square } from 'lucide-react'
 import { Suspense, useEffect, useState } from 'react'
-import { useMembers, useQueuedRun } from '@/api'
+import { useQueuedRun } from '@/api'
 import { cx } from '@/lib/cx'
-import { getErrorText, getRunErrorKey, isModelError } from '@/lib/errors'
+import { getErrorText } from '@/lib/errors'
 import { useIsFuture } from '@/lib/isFuture'
 import { useTexts } from '@/lib/language'
-import { formatList } from '@/lib/names'
 import { formatNumber, formatSeconds, formatTimeWithSeconds } from '@/lib/time'
 import { Boundary } from '@/ui/Boundary'
 import { Button } from '@/ui/Button'
 import { Collapsible } from '@/ui/Collapsible'
 import { lazy } from '@/ui/lazy'
-import { PathLink } from '@/ui/PathLink'
 import { CitationContext } from '@/ui/prose/citations'
 import { Skeleton } from '@/ui/Skeleton'
 import { showToast } from '@/ui/toast'
-import { type Part, PLAN_TOOL, type RunEnd } from '../reply'
-import type { ActiveStatus, FailedOrStoppedStatus, RunStatus } from '../runStatus'
+import { type Part, PLAN_TOOL } from '../reply'
+import type { ActiveStatus, RunStatus } from '../runStatus'
 import { canStop } from '../stopRights'
 import { useChat } from './ChatContext'
 import { LazyProse } from './LazyProse'
@@ -26,6 +24,7 @@ import messageStyles from './Message.module.css'
 import { getTextId } from './MessageParts'
 import { ToolCallPart } from './ToolCallPart'
 
+const RunOutcome = lazy(() => import('./RunOutcome').then(module => ({ default: module.RunOutcome })))
 const WrittenPlan = lazy(() => import('./Board').then(module => ({ default: module.WrittenPlan })))
 const ApprovalCard = lazy(() => import('./ApprovalCard').then(module => ({ default: module.ApprovalCard })))
 
@@ -200,7 +199,11 @@ export function RunActions({ status, stopLabel, canRetry = true }: RunActionsPro
       return <span>{t('triedAgain')}</span>
     case 'failed':
     case 'stopped':
-      return <RunOutcome status={status} canRetry={canRetry} />
+      return (
+        <Suspense fallback={null}>
+          <RunOutcome status={status} canRetry={canRetry} />
+        </Suspense>
+      )
     default:
       return <StopButton status={status} {...(stopLabel ? { label: stopLabel } : {})} />
   }
@@ -256,91 +259,5 @@ export function Details({ note }: { note: string }) {
         {note}
       </p>
     </Collapsible>
-  )
-}
-
-/** The reason of a failure, with a link to the model settings or the names of editors to ask. */
-export function FailureReason({ code, payerName }: Pick<RunEnd, 'code' | 'payerName'>) {
-  const { t, rich } = useTexts()
-  const { modelPath, onGo } = useChat()
-  const text = rich(
-    getRunErrorKey(code),
-    { settings: t('settingsModel'), name: payerName || t('unknownPerson') },
-    (value, name) =>
-      modelPath && name === 'settings' ? (
-        <PathLink path={modelPath} onGo={onGo}>
-          {value}
-        </PathLink>
-      ) : (
-        value
-      ),
-  )
-  return (
-    <span>
-      {text}
-      {isModelError(code) && !modelPath ? <EditorsToAsk /> : null}
-    </span>
-  )
-}
-
-const MAX_EDITORS = 3
-
-/** Returns the names of some editors of the workspace. */
-export function useEditorNames(): string {
-  const { workspaceId } = useChat()
-  const members = useMembers(workspaceId).data ?? []
-  const editors = members.filter(member => member.role === 'editor').slice(0, MAX_EDITORS)
-  return formatList(editors.map(member => member.actor.name))
-}
-
-function EditorsToAsk() {
-  const { t } = useTexts()
-  const names = useEditorNames()
-  return names ? ` ${t('run.askEditors', { names })}` : null
-}
-
-/** Returns a function that retries a run, and whether it is being retried. */
-export function useRetry(status: FailedOrStoppedStatus) {
-  const [isRetrying, setRetrying] = useState(false)
-  const retry = async () => {
-    setRetrying(true)
-    try {
-      await status.retry()
-    } catch (error) {
-      showToast(getErrorText(error))
-    }
-    setRetrying(false)
-  }
-  return { isRetrying, retry: () => void retry() }
-}
-
-/** The outcome of a run, and a retry. A run that a budget has ended has a `BudgetStop` instead. */
-function RunOutcome({ status, canRetry }: { status: FailedOrStoppedStatus; canRetry: boolean }) {
-  const { t } = useTexts()
-  const { findActor } = useChat()
-  const { isRetrying, retry } = useRetry(status)
-  const { runEnd } = status
-  if (runEnd.budget) return null
-  const by = findActor(runEnd.by)?.name
-  const Icon = runEnd.kind === 'failed' ? CircleAlert : CircleStop
-  return (
-    <>
-      <span className={runEnd.kind === 'failed' ? 'no' : 'row faint'}>
-        <Icon className="i s" aria-hidden />
-        {runEnd.kind === 'failed' ? (
-          <FailureReason code={runEnd.code} payerName={runEnd.payerName} />
-        ) : by ? (
-          t('stoppedBy', { name: by })
-        ) : (
-          t('stopped')
-        )}
-      </span>
-      {canRetry ? (
-        <Button size="xs" onClick={retry} busy={isRetrying ? t('retry') : null}>
-          <RotateCcw className="i s" aria-hidden />
-          {t('retry')}
-        </Button>
-      ) : null}
-    </>
   )
 }

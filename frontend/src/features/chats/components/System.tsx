@@ -5,6 +5,7 @@ import {
   CircleStop,
   ListChecks,
   Pin,
+  RotateCcw,
   Unplug,
   UserMinus,
   UserPlus,
@@ -155,6 +156,8 @@ function EventIcon({ kind }: { kind: SystemText['icon'] }) {
       return <AlarmClock className="i" aria-hidden />
     case 'pinned':
       return <Pin className="i" aria-hidden />
+    case 'answer':
+      return <RotateCcw className="i" aria-hidden />
     case 'tasks':
       return <ListChecks className="i" aria-hidden />
     case 'limit':

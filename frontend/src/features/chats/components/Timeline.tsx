@@ -24,6 +24,7 @@ import { lazy } from '@/ui/lazy'
 import { Skeleton, useDelayedFlag } from '@/ui/Skeleton'
 import type { LogPart } from '../logPart'
 import { useLongPress } from '../longPress'
+import { getPlaceSeq } from '../otherAnswers'
 import { usePaging } from '../paging'
 import { isUnread, type useReading } from '../reading'
 import { useRovingFocus } from '../roving'
@@ -88,7 +89,7 @@ export function Timeline({ items, messages, part, reading, target, goTo, ref }: 
   const [lastSeqAtEnd, setLastSeqAtEnd] = useState(lastSeq)
   const [foldingChoices] = useState(() => new Map<string, boolean>())
   if (isAtEnd && lastSeqAtEnd !== lastSeq) setLastSeqAtEnd(lastSeq)
-  const unseen = isAtEnd ? 0 : messages.filter(row => row.seq > lastSeqAtEnd && isUnread(row, me)).length
+  const unseen = isAtEnd ? 0 : messages.filter(row => getPlaceSeq(row) > lastSeqAtEnd && isUnread(row, me)).length
   const toNewest = () => {
     if (!isNewest) part.toNewest()
     toEnd()
@@ -332,6 +333,8 @@ function ItemContent({ item }: { item: Item }) {
           answeredId={item.answeredId}
           subAgents={item.subAgents}
           boards={item.boards}
+          answers={item.answers}
+          isUnused={item.isUnused}
         />
       )
     case 'subAgent':

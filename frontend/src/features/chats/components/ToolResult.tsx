@@ -1,6 +1,6 @@
 import type { ToolData } from '@/api'
 import { cx } from '@/lib/cx'
-import { getRunErrorText } from '@/lib/errors'
+import { getRunErrorText } from '@/lib/runErrors'
 import { FoundMessages, FoundTools, FoundWebPages } from './FoundByTool'
 import { ServerAnswer } from './ServerAnswer'
 import styles from './ToolCallPart.module.css'

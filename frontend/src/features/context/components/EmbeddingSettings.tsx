@@ -10,8 +10,9 @@ import {
   type WorkspaceRow,
 } from '@/api'
 import { cx } from '@/lib/cx'
-import { getErrorText, getRunErrorText } from '@/lib/errors'
+import { getErrorText } from '@/lib/errors'
 import { type Texts, useTexts } from '@/lib/language'
+import { getRunErrorText } from '@/lib/runErrors'
 import { formatNumber } from '@/lib/time'
 import { Button } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'

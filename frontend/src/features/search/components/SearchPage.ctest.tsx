@@ -46,7 +46,12 @@ function answer(hits: readonly FoundMessage[], next: string | null = null) {
     if (path.startsWith('/chats/kyoto/messages'))
       return [
         200,
-        { ...page([message('m0', 'Before it.'), message('m1', 'The **pricing** of May.')]), before: null, after: null },
+        {
+          ...page([message('m0', 'Before it.'), message('m1', 'The **pricing** of May.')]),
+          before: null,
+          after: null,
+          other_answers: [],
+        },
       ]
     requests.push(new URLSearchParams(path.split('?')[1]))
     return [200, { results: hits, next }]

@@ -17,7 +17,6 @@ const chat = {
   'sys.joinedMany': '{{actor}} added {{targets}}',
   'sys.acceptedMany': '{{actor}} accepted {{count}} suggestions for {{target}}',
   settingsModel: 'Settings → Model',
-  'run.askEditors': 'Editors can change this: {{names}}.',
   nextTry: "The model couldn't answer. Next try at {{time}}.",
   'sys.created': '{{actor}} started this chat with {{targets}}',
   'sys.createdAlone': '{{actor}} started this chat',

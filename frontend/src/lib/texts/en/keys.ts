@@ -15,6 +15,8 @@ const keys = {
   'keys.react': 'React to the message',
   'keys.copy': 'Copy the message, as Markdown',
   'keys.compare': 'Compare production and the draft',
+  'keys.otherAnswer': 'Ask for another answer',
+  'keys.answers': 'Previous, next answer',
   'keys.thumbs': 'Good or bad answer',
   'keys.approve': 'In an approval: approve',
   'keys.task': 'On a task of a board: fold, unfold, run again, stop',

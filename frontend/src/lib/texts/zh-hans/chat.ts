@@ -17,7 +17,6 @@ const chat = {
   'sys.joinedMany': '{{actor}}将{{targets}}加入聊天室',
   'sys.acceptedMany': '{{actor}}采纳了{{count}}条对{{target}}的建议',
   settingsModel: '设置 → 模型',
-  'run.askEditors': '编辑者可以更改：{{names}}。',
   nextTry: '模型无法回答，{{time}} 再试一次。',
   'sys.created': '{{actor}}与{{targets}}开始了这个聊天室',
   'sys.createdAlone': '{{actor}}开始了这个聊天室',

@@ -15,6 +15,8 @@ const keys = {
   'keys.react': '对消息表情回应',
   'keys.copy': '复制消息，复制为 Markdown',
   'keys.compare': '对照正式版本与草稿',
+  'keys.otherAnswer': '请 Agent 换个回答',
+  'keys.answers': '上一个、下一个回答',
   'keys.thumbs': '回答得好或不好',
   'keys.approve': '在批准卡片中：批准',
   'keys.task': '在任务板的任务上：收起、展开、重新运行、停止',

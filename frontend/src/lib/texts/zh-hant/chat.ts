@@ -17,7 +17,6 @@ const chat = {
   'sys.joinedMany': '{{actor}}將{{targets}}加入聊天室',
   'sys.acceptedMany': '{{actor}}採納了{{count}}則對{{target}}的建議',
   settingsModel: '設定 → 模型',
-  'run.askEditors': '編輯者可以變更：{{names}}。',
   nextTry: '模型無法回答，{{time}} 再試一次。',
   'sys.created': '{{actor}}與{{targets}}開始了這個聊天室',
   'sys.createdAlone': '{{actor}}開始了這個聊天室',

@@ -15,6 +15,8 @@ const keys = {
   'keys.react': '對訊息表情回應',
   'keys.copy': '複製訊息，複製為 Markdown',
   'keys.compare': '對照正式版本與草稿',
+  'keys.otherAnswer': '請 Agent 換個回答',
+  'keys.answers': '上一個、下一個回答',
   'keys.thumbs': '回答得好或不好',
   'keys.approve': '在核准卡片中：核准',
   'keys.task': '在任務板的任務上：收合、展開、重新執行、停止',

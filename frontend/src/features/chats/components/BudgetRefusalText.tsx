@@ -1,7 +1,7 @@
 import type { BudgetRefusal } from '@/api'
+import { formatAmount, getRefusedAmounts } from '@/features/usage'
 import { useTexts } from '@/lib/language'
 import { formatShortDate, formatTime } from '@/lib/time'
-import { formatAmount, getRefusedAmounts } from './budgets'
 
 /** Which budget ended a run, what the refused call could have cost, what is left of the budget, and when it resets. */
 export function BudgetRefusalText({ refusal }: { refusal: BudgetRefusal }) {

@@ -1,0 +1,11 @@
+/** Another answer of an agent, and the choice of the one in use. */
+const answers = {
+  'answers.place': '{{n}} of {{count}}',
+  'answers.previous': 'Previous answer',
+  'answers.next': 'Next answer',
+  'answers.notInUse': 'not in use',
+  'answers.use': 'Use this one',
+  'answers.whoReads': 'Agents read the answer that is in use.',
+} as const
+
+export default answers
