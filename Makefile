@@ -6,7 +6,7 @@ WORKERS := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 # The long forms: each fault so often, Hypothesis and the fuzz with new examples. What fails is printed with its seed.
 N ?= 20
 SEED ?= $(shell date +%s)
-CHAOS := $(BIN)/python -m pytest -s -v
+CHAOS := $(BIN)/python -m pytest -s -v --timeout 0
 # Those that mostly wait run beside each other; those that time something, or fill the machine, one after the other.
 SCENARIOS := tests/runs/test_crash.py tests/runs/test_redelivered_calls.py tests/runs/test_killed_writes.py \
 	tests/runs/test_injected_instructions.py tests/runs/test_redis_connection_loss.py tests/runs/test_random_trees.py \
@@ -66,7 +66,7 @@ check-rest:
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.compose-spec compose.yaml
 
 check-image: dev ## run the steps of the Dockerfile as root without Docker, and try what they make (minutes)
-	$(BIN)/python -m pytest -v -m image tests/image
+	$(BIN)/python -m pytest -v --timeout 0 -m image tests/image
 
 test: test-fast ## Python, TypeScript and browser tests, on servers of their own
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "stack or browser" $(SLOW_FILES)
