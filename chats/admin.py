@@ -14,7 +14,7 @@ from admin_kit.changelist import CreatedWithinFilter
 from admin_kit.links import RelatedLink, audit_link, id_column, link_column, short_name
 from admin_kit.model_admin import ReadOnlyAdmin, get_operator
 from chats import services as chats
-from chats.models import Chat, ChatActor, ChatGrant, ChatLink, Message, Thumb
+from chats.models import Chat, ChatActor, ChatGrant, ChatLink, Message, MessageRevision, Thumb
 from common.clock import now
 from events import audit
 from events.payloads import PAYLOADS
@@ -131,6 +131,15 @@ def _get_chat_id(request: HttpRequest) -> UUID | None:
         return UUID(request.GET.get("chat__id__exact", ""))
     except ValueError:
         return None
+
+
+@admin.register(MessageRevision)
+class MessageRevisionAdmin(ReadOnlyAdmin):
+    list_display = ("replaced_at", link_column("message"), "written_at", link_column("replaced_by"))
+    list_filter = (CreatedWithinFilter,)
+    list_select_related = ("message__author", "message__chat", "replaced_by")
+    search_id_fields = ("message_id", "replaced_by_id")
+    sortable_by = ()
 
 
 @admin.register(Thumb)

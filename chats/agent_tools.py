@@ -113,7 +113,7 @@ class React(Tool):
         if ctx.chat_id is None:
             raise ToolError("There are no messages here.", is_final=True)
         get_chat_for(ctx.actor, ctx.chat_id, ChatVerb.SEE, on_behalf_of=ctx.on_behalf_of)
-        spoken = Message.objects.filter(IS_SPOKEN, chat=ctx.chat_id)
+        spoken = Message.objects.filter(IS_SPOKEN, chat=ctx.chat_id, deleted_at=None)
         wanted = spoken.exclude(author=ctx.actor) if args.message is None else spoken.filter(seq=args.message)
         message = wanted.order_by("-seq").first()
         if message is None:

@@ -1,6 +1,7 @@
 """The hooks of chats, which call functions of the apps above. `config/hooks.py` lists these functions."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -18,9 +19,29 @@ class ReadCursor(NamedTuple):
     seq: int
 
 
+@dataclass(frozen=True)
+class MessageChange:
+    """An edit or the deletion of a message. `message` has its new text already, and the chat is locked.
+
+    `added_mentions`: those whom an edit mentions and the earlier text did not; `wake_ids`: the agents among them that it wakes.
+    `stop_runs`: of a deletion: the runs that answer the message are stopped, also those that have begun.
+    """
+
+    chat: Chat
+    message: Message
+    actor: Actor
+    is_deleted: bool
+    added_mentions: tuple[UUID, ...] = ()
+    wake_ids: frozenset[UUID] = frozenset()
+    stop_runs: bool = False
+
+
 # Called when a person or an agent posts a text or a file, and for the answer of a run, before it is written.
 # Listeners return new rows to write with it, such as the queued runs of the agents that it wakes.
 message_posted: CollectingHook[[Chat, Message], VersionedRow] = CollectingHook("message_posted")
+# Called when a message was edited or deleted, before that is written. All apps that read texts of messages and store something of
+# them listen to it. Listeners return rows and changes of the chat to write in the same transaction.
+message_changed: CollectingHook[[MessageChange], VersionedRow | RowUpdate[Any]] = CollectingHook("message_changed")
 # Called when rows of a chat were inserted, before the transaction commits. The chat is locked.
 rows_inserted: Hook[[UUID, Sequence[VersionedRow]]] = Hook("rows_inserted")
 # Called when an actor has added others to a chat, or created it with them.

@@ -14,6 +14,7 @@ from events.rows import (
     MESSAGE_ROWS,
     ChatRow,
     LinkRow,
+    MessageRevisionRow,
     MessageRow,
     ParticipantRow,
     ResponseMode,
@@ -227,6 +228,7 @@ class Message(Identified, VersionedRow):
     tokens = models.IntegerField(_("tokens"), null=True)
     created_at = models.DateTimeField(_("created at"))
     edited_at = models.DateTimeField(_("edited at"), null=True)
+    deleted_at = models.DateTimeField(_("deleted at"), null=True)
     pinned_at = models.DateTimeField(_("pinned at"), null=True)
     pinned_by = models.ForeignKey(
         "actors.Actor",
@@ -322,6 +324,7 @@ class Message(Identified, VersionedRow):
             metadata=self.metadata,
             created_at=self.created_at,
             edited_at=self.edited_at,
+            deleted_at=self.deleted_at,
             pinned_at=self.pinned_at,
             pinned_by=self.pinned_by_id,
             reactions=self.reactions,
@@ -375,6 +378,38 @@ class Thumb(Identified):
             reason=self.reason or None,
             text=self.text,
             created_at=self.created_at,
+        )
+
+
+class MessageRevision(Identified):
+    """An earlier text of a message. Those who may read the chat may read it; once the message is deleted, only editors may."""
+
+    message = models.ForeignKey(
+        Message, verbose_name=_("message"), on_delete=models.CASCADE, related_name="revisions", db_index=False
+    )
+    text = models.TextField(_("text"))
+    written_at = models.DateTimeField(_("written at"))
+    replaced_at = models.DateTimeField(_("replaced at"))
+    replaced_by = models.ForeignKey(
+        "actors.Actor", verbose_name=_("replaced by"), null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+
+    class Meta:
+        verbose_name = _("earlier text")
+        verbose_name_plural = _("earlier texts")
+        indexes = [models.Index(fields=["message", "replaced_at"], name="revisions_of_message")]
+
+    def __str__(self) -> str:
+        return build_display_name(self, "message")
+
+    def to_row(self) -> MessageRevisionRow:
+        return MessageRevisionRow(
+            id=self.id,
+            message_id=self.message_id,
+            text=self.text,
+            written_at=self.written_at,
+            replaced_at=self.replaced_at,
+            replaced_by=self.replaced_by_id,
         )
 
 

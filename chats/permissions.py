@@ -28,7 +28,7 @@ from workspaces.permissions import (
 
 class ChatVerb(StrEnum):
     """What an actor may do in a chat. `POST` covers all that adds to the conversation: messages, files, pins, votes, comparisons,
-    corrections of summaries, notes of agents, and the work of runs.
+    corrections of summaries, notes of agents, the work of runs, and changes of one's own messages.
 
     A value is part of the name of a Django permission, such as `stop_run_chat`. These names are stored, so a renamed verb keeps its
     value.
@@ -47,6 +47,7 @@ class ChatVerb(StrEnum):
     READ_REQUESTS = "read_requests"
     CHANGE_SCHEDULES = "change_schedules"
     WAKE_AGENT = "wake_agent"
+    DELETE_ANY_MESSAGE = "delete_message"
 
 
 READER = "reader"
@@ -57,6 +58,7 @@ PARTICIPANT_VERBS = frozenset(ChatVerb) - {
     ChatVerb.DECIDE_ANY_APPROVAL,
     ChatVerb.READ_REQUESTS,
     ChatVerb.CHANGE_SCHEDULES,
+    ChatVerb.DELETE_ANY_MESSAGE,
 }
 ROLE_VERBS = {
     Role.EDITOR.value: frozenset(ChatVerb),
@@ -71,6 +73,7 @@ ROLE_VERBS = {
             ChatVerb.DECIDE_ANY_APPROVAL,
             ChatVerb.READ_REQUESTS,
             ChatVerb.WAKE_AGENT,
+            ChatVerb.DELETE_ANY_MESSAGE,
         }
     ),
 }
@@ -221,6 +224,15 @@ def get_message_for(actor: Actor, message_id: UUID) -> Message:
     message = Message.objects.filter(Exists(readable), pk=message_id).first()
     if message is None:
         raise NotFound("There is no such message.")
+    return message
+
+
+def get_message_to_list_revisions(actor: Actor, message_id: UUID) -> Message:
+    """Return the message if the actor may read its earlier texts: whoever may read the chat; of a deleted message, those who may
+    delete any. Raises `NotFound`, `Forbidden`."""
+    message = get_message_for(actor, message_id)
+    if message.deleted_at is not None:
+        get_chat_for(actor, message.chat_id, ChatVerb.DELETE_ANY_MESSAGE)
     return message
 
 

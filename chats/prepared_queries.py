@@ -53,7 +53,7 @@ def build_unread_annotations(
     `spoken` are the messages and files of people and agents in the chat (`IS_SPOKEN`). `reader` is an actor or the expression for
     the id of one, and `reader_as_json` the same id for a condition on JSON. `version` is the column of the chat's version.
     """
-    new = spoken.filter(seq__gt=OuterRef("last_read_seq")).exclude(author=reader)
+    new = spoken.filter(seq__gt=OuterRef("last_read_seq"), deleted_at=None).exclude(author=reader)
     recent = new.filter(seq__gt=OuterRef(version) - MENTION_WINDOW)
     return {
         "unread": CountRows(new.order_by().values("pk")[:MAX_UNREAD_MESSAGES]),

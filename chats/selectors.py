@@ -12,7 +12,7 @@ from django.db.models import OuterRef, Q, QuerySet, Subquery, UUIDField, Value
 from django.db.models.functions import Coalesce
 
 from actors.models import Actor, Kind
-from chats.models import IS_SPOKEN, SPOKEN_TYPES, Chat, ChatActor, Message, Thumb
+from chats.models import IS_SPOKEN, SPOKEN_TYPES, Chat, ChatActor, Message, MessageRevision, Thumb
 from chats.permissions import (
     build_is_read_by_all,
     chats_visible_to,
@@ -375,9 +375,11 @@ def build_found_message(
 
 
 def list_rows_to_purge(workspace: Workspace) -> list[QuerySet[Any]]:
-    """Return all thumbs, messages and chats of a deleted workspace, to purge them. A listener of `collect_rows_to_purge`."""
+    """Return all thumbs, messages, their earlier texts, and chats of a deleted workspace, to purge them. A listener of
+    `collect_rows_to_purge`."""
     return [
         Thumb.objects.filter(chat__workspace=workspace),
+        MessageRevision.objects.filter(message__chat__workspace=workspace),
         Message.objects.filter(chat__workspace=workspace),
         Chat.objects.filter(workspace=workspace),
     ]

@@ -50,6 +50,14 @@ LISTENERS: dict[str, list[str]] = {
         "waking.services.wake.wake_agents",
         "notifications.services.listeners.notify_mentioned_people",
     ],
+    "chats.hooks.message_changed": [
+        "files.services.deletion.delete_file_of_message",
+        "embeddings.services.embedding.remove_embedding",
+        "runs.services.runs.update_runs_of_changed_message",
+        "waking.services.wake.wake_added_agents",
+        "notifications.services.listeners.update_mentions_of_message",
+        "webhooks.services.listeners.post_message_change",
+    ],
     "chats.hooks.rows_inserted": ["runs.services.runs.dispatch_new_runs"],
     "chats.hooks.participants_added": [
         "notifications.services.listeners.notify_added_people",

@@ -1,13 +1,13 @@
 """Reads of summaries, of pinned messages and important events of a chat, and of the strategies of agents."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from difflib import SequenceMatcher
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db.models import QuerySet
-from django.db.models.fields.json import KT
 
 from chats.models import IMPORTANT_TYPES, Chat, Message
 from chats.prepared_queries import shorten_texts
@@ -95,17 +95,38 @@ def list_current_sentences(summary: HistorySummary) -> list[CurrentSentence]:
 
 def _list_sentences_with_sources(summary: HistorySummary) -> list[tuple[CurrentSentence, list[MessageReference]]]:
     current = apply_corrections(summary.parse_sentences(), list_corrections(summary.chat_id))
-    wanted = {seq for one in current for seq in one.sentence.seqs}
-    rows = Message.objects.filter(chat=summary.chat_id, seq__in=wanted, is_unused=False)
-    ids: dict[int, UUID] = {}
-    for id, seq, edited_at, is_deleted in rows.values_list("pk", "seq", "edited_at", KT("payload__is_deleted")):
-        if is_deleted != "true" and (edited_at is None or edited_at < summary.created_at):
-            ids[seq] = id
+    sources = _find_sources(summary.chat_id, {seq for one in current for seq in one.sentence.seqs})
     return [
-        (one, [MessageReference(seq=seq, message_id=ids[seq]) for seq in one.sentence.seqs])
+        (one, [MessageReference(seq=seq, message_id=sources[seq].id) for seq in one.sentence.seqs])
         for one in current
-        if all(seq in ids for seq in one.sentence.seqs)
+        if _are_unchanged(one.sentence.seqs, sources, summary.created_at)
     ]
+
+
+def list_current_corrections(chat_id: UUID) -> list[SummaryCorrection]:
+    """Return the valid corrections of a chat without those about a message that was deleted, or was edited after them."""
+    corrections = list_corrections(chat_id)
+    sources = _find_sources(chat_id, {seq for correction in corrections for seq in correction.seqs})
+    return [one for one in corrections if _are_unchanged(one.seqs, sources, one.created_at)]
+
+
+class Source(NamedTuple):
+    """A message that a sentence of a summary is about."""
+
+    id: UUID
+    edited_at: datetime | None
+
+
+def _find_sources(chat_id: UUID, seqs: Collection[int]) -> dict[int, Source]:
+    """Return those of these messages that are not deleted and in no unused answer, by `seq`."""
+    rows = Message.objects.filter(chat=chat_id, seq__in=seqs, deleted_at=None, is_unused=False)
+    return {seq: Source(id, edited_at) for seq, id, edited_at in rows.values_list("seq", "pk", "edited_at")}
+
+
+def _are_unchanged(seqs: Iterable[int], sources: Mapping[int, Source], since: datetime) -> bool:
+    """Return whether none of these messages was deleted, or edited since then."""
+    found = [sources.get(seq) for seq in seqs]
+    return all(source is not None and (source.edited_at is None or source.edited_at < since) for source in found)
 
 
 def find_agent_strategy(chat_id: UUID, agent_id: UUID) -> str | None:

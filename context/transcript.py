@@ -13,6 +13,7 @@ from llm.messages import Image, ProviderFields, ToolCall, Turn
 
 INTERRUPTED = "It is not known what came of this call: the work was broken off."
 WAITING = "This call was not made yet: it waits for a person to decide."
+DELETED = "[This message was deleted.]"
 WORKING = "The tasks of this plan are still being done. Their results come in the reply that made the plan."
 
 LogEntryType = Literal["TEXT_MESSAGE", "FILE_MESSAGE", "TOOL_CALL", "TOOL_RESPONSE"]
@@ -223,14 +224,14 @@ def _group_entries(
         if entry.author_id != agent_id:
             if entry.type in ("TEXT_MESSAGE", "FILE_MESSAGE"):
                 is_file = entry.type == "FILE_MESSAGE"
-                text = _describe_file(entry, can_see_images) if is_file else payload.get("text", "")
+                text = _describe_file(entry, can_see_images) if is_file else _get_text(payload)
                 text = _add_author(text, entry, author_ids, chat)
                 images = (entry.image,) if entry.image else ()
                 items.append(Turn("user", text, is_trigger=entry.id == trigger_id, images=images))
         elif entry.type == "FILE_MESSAGE":
             continue  # The result of the tool that wrote the file names it.
         elif entry.type == "TEXT_MESSAGE":
-            items.append(_AgentStep(entry.run_id, text=payload.get("text", "")))
+            items.append(_AgentStep(entry.run_id, text=_get_text(payload)))
         elif entry.type == "TOOL_CALL":
             # The rows of a step are written together: its text and its first calls are the last item.
             last, number = items[-1] if items else None, payload.get("step")
@@ -244,6 +245,10 @@ def _group_entries(
         elif step := step_of_call.get(payload.get("tool_call_id", "")):
             step.results[payload["tool_call_id"]] = payload.get("text", "")
     return items
+
+
+def _get_text(payload: Mapping[str, Any]) -> str:
+    return DELETED if payload.get("is_deleted") else str(payload.get("text", ""))
 
 
 def _add_author(text: str, entry: LogEntry, author_ids: Mapping[UUID, UUID], chat: ChatContext) -> str:

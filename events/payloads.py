@@ -151,7 +151,8 @@ class TextPayload(Payload):
     `incomplete`: the text ends here because the model's stream broke off or reached a limit, or the run was stopped. `answers` is
     the message that started the run; `answered_ids` are all messages that address the agent and that the run had read, if several.
     `memory`: what the run has read of the agent's memory, if anything. `sent_by_run_id`: if an agent sent this text by a tool while
-    it worked in another chat, its run there.
+    it worked in another chat, its run there. `answers_earlier_text`: a message that it answers was edited before the answer was
+    stored, but after the run had read it. `is_deleted`, `deleted_by`: the text is empty then.
     """
 
     text: str = Field(max_length=MAX_TEXT)
@@ -166,6 +167,9 @@ class TextPayload(Payload):
     memory: UsedMemory | None = None
     answered_ids: list[UUID] | None = None
     sent_by_run_id: UUID | None = None
+    answers_earlier_text: bool | None = None
+    is_deleted: bool | None = None
+    deleted_by: UUID | None = None
 
 
 class FileKind(models.TextChoices):
@@ -230,6 +234,7 @@ class FilePayload(FileFacts, Payload):
 
     file_id: UUID
     is_deleted: bool = False
+    deleted_by: UUID | None = None
     wake: MessageWake = "auto"
     answers: UUID | None = None
 

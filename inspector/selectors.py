@@ -361,9 +361,8 @@ def get_viewpoint(actor: Actor, agent_id: UUID) -> ViewpointRow:
     agent = get_agent_for(actor, agent_id, AgentVerb.VIEW_AS_AGENT)
     participants = ChatActor.objects.filter(actor=agent, ended_at=None)
     visible = participants.filter(chat__in=list_readable_chats(actor).values("pk")).select_related("chat")
-    unread = Message.objects.filter(IS_SPOKEN, chat=OuterRef("chat"), seq__gt=OuterRef("last_read_seq")).exclude(
-        author=agent
-    )
+    spoken = Message.objects.filter(IS_SPOKEN, chat=OuterRef("chat"), deleted_at=None)
+    unread = spoken.filter(seq__gt=OuterRef("last_read_seq")).exclude(author=agent)
     count = CountRows(unread.values("pk")[:MAX_UNREAD_MESSAGES])
     working = set(
         Run.objects.filter(agent=agent, state__in=NOT_ENDED, chat__isnull=False).values_list("chat_id", flat=True)

@@ -10,6 +10,7 @@ from django.db.models.fields.json import KT
 from django.db.models.functions import Left
 
 from chats.models import SPOKEN_TYPES, Message
+from context.transcript import DELETED
 from memory.models import HistoryEntry
 
 MAX_READ_MESSAGES = 10
@@ -84,7 +85,10 @@ def _build_turns(
             call = turns[position]
             turns[position] = HistoryTurn("call", call.message_id, "", call.text, _cut(text, MAX_RESULT_CHARACTERS))
         elif type_ in SPOKEN_TYPES and (is_own or run_id not in own_run_ids):
-            shown = _describe_file(name, is_deleted) if type_ == "FILE_MESSAGE" else _cut(text, MAX_CHARACTERS)
+            if type_ == "FILE_MESSAGE":
+                shown = _describe_file(name, is_deleted)
+            else:
+                shown = DELETED if is_deleted == "true" else _cut(text, MAX_CHARACTERS)
             turns.append(HistoryTurn("answer" if is_own else "message", id, author or "", shown))
     return _keep_newest(turns)
 

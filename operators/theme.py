@@ -74,6 +74,7 @@ NAVIGATION: list[dict[str, Any]] = [
             _build_entry(_("Chats"), "forum", "chats_chat"),
             _build_entry(_("Participants"), "group", "chats_chatactor"),
             _build_entry(_("Messages"), "chat", "chats_message"),
+            _build_entry(_("Earlier texts of messages"), "history_edu", "chats_messagerevision"),
             _build_entry(_("Thumbs"), "thumbs_up_down", "chats_thumb"),
             _build_entry(_("Files"), "draft", "files_file"),
             _build_entry(_("Approvals"), "approval", "approvals_approval"),

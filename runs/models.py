@@ -101,7 +101,8 @@ class Run(Identified, VersionedRow):
 
     # A new run is not inserted if its concurrency key has a queued run in the same chat, which will read this message, too.
     ignores_conflicts = True
-    # Of a new run: the message that is inserted with it, and that gets its `seq` only then (`assign_version`).
+    # Of a new run: the message that is inserted or edited with it, and that gets its version only then (`assign_version`). The
+    # version of a new message is its `seq`.
     trigger: Message | None = None
     # Of a run that is just ending, for the listeners of `runs_ended`: the message that is its answer, and whether its model has
     # read texts from outside besides those of the chat. Null: that is not known.
@@ -173,6 +174,9 @@ class Run(Identified, VersionedRow):
     message_id = models.UUIDField(_("message id"), null=True)
     read_to = models.BigIntegerField(_("read to"), default=0)
     answered_ids = ArrayField(models.UUIDField(), verbose_name=_("answered ids"), default=list)
+    # Messages that were edited or deleted after the running run had read them. It reads them again at its next step. If it answers
+    # before, they stay here.
+    changed_ids = ArrayField(models.UUIDField(), verbose_name=_("changed ids"), default=list)
     group_seq = models.BigIntegerField(_("group seq"), null=True)
     replies_to_trigger = models.BooleanField(_("replies to trigger"), default=False)
     limits = models.JSONField(_("limits"), default=dict)
@@ -307,7 +311,7 @@ class Run(Identified, VersionedRow):
     def assign_version(self, version: int) -> None:
         self.version = version
         if self.trigger is not None:
-            self.trigger_seq = self.trigger.seq
+            self.trigger_seq = self.trigger.version
 
     def to_row(self) -> RunRow:
         return RunRow(

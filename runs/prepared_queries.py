@@ -209,7 +209,7 @@ def _query_new_messages(
 
 
 def _query_spoken_messages(chat_id: UUID, since: int) -> QuerySet[Message]:
-    rows = Message.objects.filter(IS_SPOKEN, chat_id=chat_id, seq__gt=since)
+    rows = Message.objects.filter(IS_SPOKEN, chat_id=chat_id, seq__gt=since, deleted_at=None)
     facts = {"kind": F("author__kind"), "replied_author_id": F("reply_to__author_id")}
     payload = {"mentions": F("payload__mentions"), "wake": F("payload__wake")}
     return rows.only("seq", "author_id").annotate(**facts, **payload).order_by("-seq")[:MAX_ROWS]

@@ -98,6 +98,20 @@ class MessageBody(Body):
     """`nobody` wakes no agent, whatever the text says."""
 
 
+class EditBody(Body):
+    text: str = Field(json_schema_extra=MESSAGE_TEXT)
+    """The new text, as Markdown."""
+    edited_at: AwareDatetime | None
+    """`edited_at` of the message as it was read. If it was edited since, the request is refused with 409."""
+    wake_ids: list[UUID] = Field(default_factory=list, max_length=200, json_schema_extra={"uniqueItems": True})
+    """The agents that the edit wakes, among those that the earlier text did not mention. By default, an edit wakes nobody."""
+
+
+class DeletionQuery(Body):
+    stop_runs: bool = False
+    """Whether the runs that have begun to answer the message are stopped."""
+
+
 class ThumbBody(Body):
     value: ThumbValue
     """`up`: the answer is good; `down`: it is bad."""

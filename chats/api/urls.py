@@ -19,6 +19,7 @@ urlpatterns = [
     path("chats/<uuid:chat_id>/messages/<uuid:message_id>/thumb", thumbs.OneThumb.as_view()),
     path("chats/<uuid:chat_id>/thumbs", thumbs.OwnThumbs.as_view()),
     path("messages/<uuid:message_id>", views.OneMessage.as_view()),
+    path("messages/<uuid:message_id>/revisions", views.MessageRevisions.as_view()),
     path("chats/<uuid:chat_id>/pins", views.Pins.as_view()),
     path("chats/<uuid:chat_id>/participants", views.Participants.as_view()),
     path("chats/<uuid:chat_id>/participants/<uuid:actor_id>", views.OneParticipant.as_view()),

@@ -10,7 +10,9 @@ from actors.rates import Bucket
 from chats import services as chats
 from chats.api.bodies import (
     ChatBody,
+    DeletionQuery,
     DirectChatBody,
+    EditBody,
     MessageBody,
     MessagePageRow,
     MessagesQuery,
@@ -22,7 +24,13 @@ from chats.api.bodies import (
     ResponseBody,
     SearchQuery,
 )
-from chats.permissions import ChatVerb, get_chat_for, get_message_for, list_readable_chats
+from chats.permissions import (
+    ChatVerb,
+    get_chat_for,
+    get_message_for,
+    get_message_to_list_revisions,
+    list_readable_chats,
+)
 from chats.selectors import (
     MessageFilter,
     build_found_message,
@@ -54,7 +62,7 @@ from common.rest import (
 )
 from common.text import to_storable
 from events.payloads import FoundMessage
-from events.rows import ListedChatRow, MessageRow, ParticipantRow
+from events.rows import ListedChatRow, MessageRevisionRow, MessageRow, ParticipantRow
 from workspaces.permissions import WorkspaceVerb, get_workspace_for
 
 
@@ -193,10 +201,45 @@ class Messages(APIView):
 class OneMessage(APIView):
     agent_methods = ("GET",)
 
+    def buckets(self, request: Request) -> list[Bucket]:
+        # An edit takes from the bucket of the author only: the chat, and with it the workspace, is not known before a query.
+        return [("posts", request.user.pk)] if request.method == "PATCH" else []
+
     @extend_schema(operation_id="read_message", responses=MessageRow)
     def get(self, request: Request, message_id: UUID) -> HttpResponse:
         """Read a message by its id."""
         return build_response(get_message_for(request.user, message_id).to_row())
+
+    @extend_schema(operation_id="edit_message", request=EditBody, responses=MessageRow)
+    def patch(self, request: Request, message_id: UUID) -> HttpResponse:
+        """Edit one of the reader's own messages. Its earlier text is kept."""
+        body = read(request, EditBody)
+        message = chats.edit_message(
+            request.user, message_id, text=body.text, edited_at=body.edited_at, wake_ids=frozenset(body.wake_ids)
+        )
+        return build_response(message.to_row())
+
+    @extend_schema(
+        operation_id="delete_message",
+        parameters=build_query_parameters(DeletionQuery),
+        request=None,
+        responses={200: MessageRow},
+    )
+    def delete(self, request: Request, message_id: UUID) -> HttpResponse:
+        """Delete a message for everybody. Its place in the log remains."""
+        query = read_query(request, DeletionQuery)
+        message = chats.delete_message(request.user, message_id, stop_runs=query.stop_runs)
+        return build_response(message.to_row())
+
+
+class MessageRevisions(APIView):
+    @extend_schema(
+        operation_id="list_message_revisions", parameters=PAGE_PARAMETERS, responses=Page[MessageRevisionRow]
+    )
+    def get(self, request: Request, message_id: UUID) -> HttpResponse:
+        """List the earlier texts of a message, the last one first. Those of a deleted message are listed for editors only."""
+        message = get_message_to_list_revisions(request.user, message_id)
+        return answer_page(request, message.revisions.all(), by="-replaced_at")
 
 
 class Pin(APIView):

@@ -2,6 +2,7 @@
 
 from chats.services.changes import RowChange, save_changes
 from chats.services.direct import hide_direct_chat, open_direct_chat
+from chats.services.edits import delete_message, edit_message
 from chats.services.links import accept_link, create_link, get_invitation, revoke_link
 from chats.services.locking import lock_chat, lock_chat_sets, lock_chats, lock_chats_of
 from chats.services.messages import (
@@ -42,6 +43,8 @@ __all__ = [
     "clean_text",
     "create_chat",
     "create_link",
+    "delete_message",
+    "edit_message",
     "find_mentions",
     "get_invitation",
     "leave_workspace_chats",

@@ -19,7 +19,12 @@ RowChange = VersionedRow | RowUpdate[Any]
 
 
 def save_changes(
-    chat_id: UUID, changes: Sequence[RowChange], *, batch: WriteBatch | None = None, locked: Chat | None = None
+    chat_id: UUID,
+    changes: Sequence[RowChange],
+    *,
+    batch: WriteBatch | None = None,
+    locked: Chat | None = None,
+    changes_activity: bool = False,
 ) -> int:
     """Insert new rows of a chat, apply updates, and publish them in one frame on commit. Return the chat's new version.
 
@@ -28,6 +33,7 @@ def save_changes(
     get one version each, in the order given; the other rows share the last one. `batch`: other rows, with which these are written
     in one statement, whose parts have no order (`WriteBatch`); null: one after the other, in the order given.
     `locked`: the chat, if this transaction has read it since it was locked, and has saved no changes since; this saves a statement.
+    `changes_activity`: the last message or the unread count in the list of chats may change without a new message.
 
     Raises `NotFound`, `IntegrityError`, and the error of an update whose condition is not met.
     """
@@ -72,7 +78,8 @@ def save_changes(
     frame = Changes(
         topic=f"chat:{chat_id}", after=version - count, version=version, rows=[row.to_row() for row in written]
     )
-    publish(frame, activity_in=workspace_id if any(row.counts_as_unread for row in new) else None)
+    changes_activity = changes_activity or any(row.counts_as_unread for row in new)
+    publish(frame, activity_in=workspace_id if changes_activity else None)
     return version
 
 

@@ -14,6 +14,7 @@ from uuid import UUID
 
 from celery import current_app
 from django.db import IntegrityError, transaction
+from django.db.models import Q
 
 from actors.models import Actor
 from chats.models import IS_SPOKEN, Chat, Message
@@ -26,7 +27,7 @@ from common.text import to_storable
 from context.earlier import MIN_KEPT, PREPARE_SHARE, TOKENS_PER_MESSAGE
 from context.hooks import SummaryJob, summary_requested
 from context.models import HistorySummary, Sentence, SummaryState
-from context.selectors import CurrentSentence, find_newest_summary, list_corrections, list_current_sentences
+from context.selectors import CurrentSentence, find_newest_summary, list_current_corrections, list_current_sentences
 from events import audit
 from events.publish import publish_workspace_list_changed
 from llm.tokens import estimate_tokens
@@ -158,7 +159,7 @@ def _find_input_tokens(chat: Chat) -> int:
 def _list_sizes(chat_id: UUID, since: int, *, limit: int, until: int = END) -> list[tuple[int, int]]:
     """Return the numbers and tokens of the messages after `since` and up to `until`, in order: only the newest, which together have
     at most `limit` tokens."""
-    texts = Message.objects.filter(IS_SPOKEN, chat=chat_id, seq__gt=since, seq__lte=until)
+    texts = Message.objects.filter(IS_SPOKEN, chat=chat_id, seq__gt=since, seq__lte=until, deleted_at=None)
     rows: list[tuple[int, int]] = []
     for seq, tokens, size in texts.order_by("-seq").values_list("seq", "tokens", "payload_bytes").iterator(1_000):
         tokens = (tokens if tokens is not None else size // 4) + TOKENS_PER_MESSAGE
@@ -187,7 +188,8 @@ def _start(
     if not count:
         return None
     sentences = list_current_sentences(base) if base else []
-    messages = _read_messages(chat.id, to_summarise[0][0], through)
+    edited = _list_edited(base, max_tokens=input_tokens // 2) if base else []
+    messages = _read_messages(chat.id, Q(seq__gte=to_summarise[0][0], seq__lte=through) | Q(seq__in=edited))
     text = build_job_text(sentences, chat, messages)
     try:
         with transaction.atomic():
@@ -196,7 +198,7 @@ def _start(
                 base=base,
                 from_seq=base.from_seq if base else to_summarise[0][0],
                 through_seq=through,
-                messages=(base.messages if base else 0) + len(messages),
+                messages=(base.messages if base else 0) + len(messages) - len(edited),
                 source_tokens=(base.source_tokens if base else 0) + tokens,
                 input_tokens=input_tokens,
             )
@@ -210,13 +212,27 @@ def _start(
     return summary
 
 
-def _read_messages(chat_id: UUID, first: int, last: int) -> list[NewMessage]:
-    rows = Message.objects.filter(IS_SPOKEN, chat=chat_id, seq__gte=first, seq__lte=last).select_related("author")
+def _list_edited(base: HistorySummary, *, max_tokens: int) -> list[int]:
+    """Return the numbers of the messages that a summary covers and that were edited since, because its sentences about them are
+    left out: those that were edited last, which together have at most `max_tokens` tokens."""
+    covered = Message.objects.filter(IS_SPOKEN, chat=base.chat_id, seq__gte=base.from_seq, seq__lte=base.through_seq)
+    edited = covered.filter(edited_at__gte=base.created_at, deleted_at=None).order_by("-edited_at")
+    seqs: list[int] = []
+    for seq, tokens in edited.values_list("seq", "tokens").iterator(1_000):
+        max_tokens -= (tokens or 0) + TOKENS_PER_MESSAGE
+        if max_tokens < 0:
+            break
+        seqs.append(seq)
+    return seqs
+
+
+def _read_messages(chat_id: UUID, condition: Q) -> list[NewMessage]:
+    rows = Message.objects.filter(IS_SPOKEN, condition, chat=chat_id, deleted_at=None).select_related("author")
     return [
         NewMessage(
             row.seq,
             " ".join(row.author.name.split()) if row.author else "",
-            _shorten(row.text) if row.type == "TEXT_MESSAGE" else _describe_file(row.payload),
+            _shorten(row.text) if row.type == "TEXT_MESSAGE" else f"[shared the file “{row.payload['name']}”]",
             f"{row.created_at:%Y-%m-%d %H:%M}",
         )
         for row in rows.order_by("seq")
@@ -228,17 +244,13 @@ def _shorten(text: str) -> str:
     return text if len(text) <= MAX_MESSAGE_CHARACTERS else f"{text[:MAX_MESSAGE_CHARACTERS]}…"
 
 
-def _describe_file(payload: dict[str, Any]) -> str:
-    return "[a deleted file]" if payload.get("is_deleted") else f"[shared the file “{payload.get('name', '')}”]"
-
-
 def build_job_text(sentences: Iterable[CurrentSentence], chat: Chat, messages: Iterable[NewMessage]) -> str:
     """Return the input of the job: the summary so far, corrections, and new messages, each between marks with a random key."""
     key = secrets.token_hex(8)
     so_far = [f"{_number(one.sentence.seqs)} ({one.sentence.section}) {one.text}" for one in sentences]
     corrections = [
         f"{_number(correction.seqs)} ({correction.section}) {correction.new_text}"
-        for correction in list_corrections(chat.id)
+        for correction in list_current_corrections(chat.id)
     ]
     lines = [f"[{message.seq}] {message.date} {message.author}: {message.text}" for message in messages]
     parts = [("summary", so_far), ("corrections", corrections), ("messages", lines)]

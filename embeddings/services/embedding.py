@@ -17,6 +17,7 @@ from celery import current_app
 from django.db import connection, connections, transaction
 from django.db.models import F, Q
 
+from chats.hooks import MessageChange
 from chats.models import Message
 from common.clock import now
 from common.ids import new_id
@@ -101,6 +102,15 @@ def mark_chat_due(chat_id: UUID, person_id: UUID | None) -> None:
     row, is_new = EmbeddedChat.objects.get_or_create(chat_id=chat_id, defaults=due)
     if not is_new and row.due_at is None:
         EmbeddedChat.objects.filter(pk=row.pk, due_at=None).update(**due)
+
+
+def remove_embedding(change: MessageChange) -> None:
+    """Delete the embedding of a message that was edited or deleted, and have its present text embedded. A listener of
+    `message_changed`."""
+    deleted, _ = MessageEmbedding.objects.filter(message=change.message).delete()
+    if deleted:
+        mark_chat_due(change.chat.id, change.actor.id)
+        send_embedding_task_on_commit(change.chat.id, change.actor.id)
 
 
 def send_embedding_task_on_commit(chat_id: UUID, person_id: UUID | None) -> None:

@@ -83,7 +83,14 @@ from events.rows.memory import (
     TextsOfOthers,
     WithheldMemoryRow,
 )
-from events.rows.messages import MESSAGE_ROWS, AnswerThumbs, MessageMetadata, MessageRow, SubAgentMetadata
+from events.rows.messages import (
+    MESSAGE_ROWS,
+    AnswerThumbs,
+    MessageMetadata,
+    MessageRevisionRow,
+    MessageRow,
+    SubAgentMetadata,
+)
 from events.rows.notifications import NotificationKind, NotificationRow
 from events.rows.people import (
     ActorRow,
@@ -255,6 +262,7 @@ __all__ = [
     "MergeRow",
     "MergeState",
     "MessageMetadata",
+    "MessageRevisionRow",
     "MessageRow",
     "ModelPolicyRow",
     "ModelPriceRow",

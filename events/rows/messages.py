@@ -76,12 +76,24 @@ class BaseMessageRow(RowOfChat):
     metadata: Annotated[dict[str, Any], DescribedAs(MessageMetadata.__name__)] | None = None
     created_at: datetime
     edited_at: datetime | None = None
+    deleted_at: datetime | None = None
     pinned_at: datetime | None = None
     pinned_by: UUID | None = None
     reactions: list[Reaction] | None = None
     thumbs: Annotated[dict[str, Any], DescribedAs(AnswerThumbs.__name__)] | None = None
     group_seq: int | None = None
     is_unused: bool = False
+
+
+class MessageRevisionRow(Row):
+    """An earlier text of a message, from `written_at` until somebody replaced it by an edit, or deleted the message."""
+
+    id: UUID
+    message_id: UUID
+    text: str
+    written_at: datetime
+    replaced_at: datetime
+    replaced_by: UUID | None
 
 
 class TextMessageRow(BaseMessageRow):

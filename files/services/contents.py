@@ -8,6 +8,8 @@ from uuid import UUID
 from django.core.files.base import ContentFile
 from django.db import transaction
 
+from actors.models import Actor
+from chats.hooks import MessageChange, message_changed
 from chats.models import Message
 from chats.services.changes import save_changes
 from chats.services.locking import lock_chat
@@ -98,12 +100,19 @@ def _store(file: File, found: dict[str, Any], *, state: FileState) -> None:
             publish_list_changed([stored.uploaded_by_id], "files")
 
 
-def update_message(file: File) -> None:
-    """Show the present facts of a posted file in its message. The message of a deleted file is unpinned. The caller has locked the
-    chat."""
-    message = Message.objects.filter(pk=file.pk).first()
+def update_message(file: File, *, deleted_by: Actor | None = None) -> None:
+    """Show the present facts of a posted file in its message. The caller has locked the chat. `deleted_by`: who has just deleted
+    the file, and thereby the message: it is unpinned, and loses its reactions."""
+    message = Message.objects.select_related("chat").filter(pk=file.pk).first()
     if message is None or file.chat_id is None:
         return
     payload = file.build_payload(wake=message.payload.get("wake", "auto"), answers=message.payload.get("answers"))
-    update = RowUpdate(message).set(payload=dump_payload("FILE_MESSAGE", payload))
-    save_changes(file.chat_id, add_unpinning(update) if payload.is_deleted else [update])
+    if deleted_by is None:
+        save_changes(file.chat_id, [RowUpdate(message).set(payload=dump_payload("FILE_MESSAGE", payload))])
+        return
+    payload = payload.model_copy(update={"deleted_by": deleted_by.pk})
+    update = RowUpdate(message).set(
+        payload=dump_payload("FILE_MESSAGE", payload), deleted_at=file.deleted_at, reactions=None
+    )
+    change = MessageChange(message.chat, message, deleted_by, is_deleted=True)
+    save_changes(file.chat_id, [*add_unpinning(update), *message_changed.call(change)], changes_activity=True)

@@ -10,6 +10,7 @@ from django.core.files.storage import Storage
 from django.db import transaction
 
 from actors.models import Actor
+from chats.hooks import MessageChange
 from chats.services.locking import lock_chat
 from common.clock import now
 from events import audit
@@ -39,8 +40,22 @@ def delete_file(actor: Actor, file_id: UUID) -> None:
     file = get_file_for(actor, file_id, FileVerb.DELETE, lock=True)
     _delete(file)
     if file.posted_at is not None:
-        update_message(file)
+        update_message(file, deleted_by=actor)
     audit.record(actor, "file.deleted", workspace_id=file.workspace_id, object_id=file.id, name=file.name)
+    publish_workspace_list_changed(file.workspace_id, "files")
+
+
+def delete_file_of_message(change: MessageChange) -> None:
+    """Delete the file whose message is deleted. A listener of `message_changed`."""
+    if change.message.type != "FILE_MESSAGE":
+        return
+    file = (
+        File.objects.select_for_update(of=("self",), no_key=True).filter(pk=change.message.pk, deleted_at=None).first()
+    )
+    if file is None:
+        return
+    _delete(file)
+    audit.record(change.actor, "file.deleted", workspace_id=file.workspace_id, object_id=file.id, name=file.name)
     publish_workspace_list_changed(file.workspace_id, "files")
 
 

@@ -11,6 +11,7 @@ from agents.permissions import AgentVerb, list_people_who_may
 from approvals.models import Approval
 from approvals.selectors import list_asked_people
 from boards.models import Board
+from chats.hooks import MessageChange
 from chats.mentions import replace_mentions
 from chats.models import Chat, ChatActor, Message
 from chats.services import restore_archived_chats
@@ -39,14 +40,35 @@ MAX_EXCERPT_CHARACTERS = Notification._meta.get_field("excerpt").max_length or 0
 def notify_mentioned_people(chat: Chat, message: Message) -> None:
     """Notify the people whom a message mentions, and take the chat out of their archives. A message without mentions makes no
     query."""
-    mentioned = message.payload.get("mentions", [])
+    _notify_mentioned(chat, message, message.payload.get("mentions", []))
+
+
+def update_mentions_of_message(change: MessageChange) -> None:
+    """Delete the notifications about a deleted message, and those of people whom its edited text no longer mentions. The others
+    quote the present text, and people whom it mentions now are notified. A listener of `message_changed`."""
+    message, mentions = change.message, change.message.payload.get("mentions", [])
+    stored = Notification.objects.filter(message_id=message.id, type=NotificationKind.MENTION)
+    gone = stored.exclude(person__in=mentions)
+    people = set(stored.values_list("person_id", flat=True))
+    gone.delete()
+    if mentions:
+        stored.update(excerpt=_build_mention_excerpt(message, mentions))
+        _notify_mentioned(change.chat, message, change.added_mentions)
+    if people:
+        publish_list_changed(people, "notifications")
+
+
+def _build_mention_excerpt(message: Message, mentioned: Sequence[UUID]) -> str:
+    names = dict(Actor.objects.filter(pk__in=mentioned).values_list("handle", "name"))
+    beginning = message.text[: MAX_EXCERPT_CHARACTERS * 4]
+    return _build_excerpt(replace_mentions(beginning, lambda mention: f"@{names.get(mention.handle, mention.handle)}"))
+
+
+def _notify_mentioned(chat: Chat, message: Message, mentioned: Sequence[UUID]) -> None:
     if message.author is None or not mentioned:
         return
     people = ChatActor.objects.filter(chat=chat, ended_at=None, actor__kind=Kind.HUMAN, actor__in=mentioned)
     restore_archived_chats(chat.id, mentioned)
-    names = dict(Actor.objects.filter(pk__in=mentioned).values_list("handle", "name"))
-    beginning = message.text[: MAX_EXCERPT_CHARACTERS * 4]
-    text = replace_mentions(beginning, lambda mention: f"@{names.get(mention.handle, mention.handle)}")
     notify(
         people.values_list("actor_id", flat=True),
         event=_build_event_key("mention", message.id),
@@ -55,7 +77,7 @@ def notify_mentioned_people(chat: Chat, message: Message) -> None:
         actor=message.author,
         chat_id=chat.id,
         message_id=message.id,
-        excerpt=_build_excerpt(text),
+        excerpt=_build_mention_excerpt(message, message.payload.get("mentions", [])),
     )
 
 

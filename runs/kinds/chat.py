@@ -180,6 +180,8 @@ class ChatRun(RunKind):
             self.close(update, LoopEnded("failed", obstacle.code, obstacle.text), claimed=None)
         else:
             self.start(update, owner, spec, stamp).set(read_to=chat.version)
+            if run.changed_ids:
+                update.set(changed_ids=[])  # the conversation is built from the messages as they are now
             if self.is_participant:
                 add_answered_messages(update, seen)
             read = self.acknowledge_messages(run, participant=participant, has_queued_runs=run.has_other_queued_runs)
@@ -422,6 +424,8 @@ class ChatRun(RunKind):
         update.set(read_to=run.get_chat().version)
         if new_turns:
             add_answered_messages(update, since)
+        if run.changed_ids and self.is_participant:
+            update.set(changed_ids=[])
         self.save(update, [*rows, *self.acknowledge_messages(run)])
         return _withdraw_memory(claimed, replace(build_step_saved(run), new_turns=new_turns))
 

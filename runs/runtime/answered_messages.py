@@ -27,10 +27,41 @@ def add_answered_messages(update: RowUpdate[Run], since: int) -> None:
     if run.read_to == run.trigger_seq:
         return
     rows: list[Any] = SPOKEN_MESSAGES.all(run.get_chat_id(), since)
+    if found := _find_addressing(run, rows):
+        update.set(answered_ids=[*run.answered_ids, *(row.id for row in found)][-MAX_ANSWERED:])
+    if run.trigger_id in run.answered_ids and any(row.seq > run.trigger_seq for row in rows):
+        update.set(replies_to_trigger=True)
+
+
+def replace_trigger(update: RowUpdate[Run]) -> bool:
+    """Make the next message that addresses the agent of a queued run its trigger, because the present one is deleted. That message
+    has started no run. Return whether there is one. The chat is locked."""
+    run = update.row
+    rows: list[Any] = SPOKEN_MESSAGES.all(run.get_chat_id(), run.trigger_seq)
+    following = [row for row in _find_addressing(run, rows) if row.id != run.trigger_id]
+    if not following:
+        return False
+    trigger = Message.objects.select_related("author").get(pk=following[0].id)
+    author = trigger.author
+    person = author if author is not None and author.is_human else run.on_behalf_of
+    update.set(
+        trigger_id=trigger.id,
+        trigger_seq=trigger.seq,
+        answered_ids=[trigger.id],
+        woken_by=author,
+        on_behalf_of=person,
+        triggered_by=person,
+    )
+    return True
+
+
+def _find_addressing(run: Run, rows: list[Any]) -> list[Any]:
+    """Return those of the `SPOKEN_MESSAGES` that address the agent of the run and are not among its `answered_ids`, the oldest
+    first."""
     mode = (
         ChatActor.objects.filter(chat=run.chat_id, actor=run.agent_id).values_list("response", flat=True).first() or ""
     )
-    found: list[UUID] = []
+    found: list[Any] = []
     for row in reversed(rows):
         if row.author_id == run.agent_id or row.wake == "nobody" or row.id in run.answered_ids:
             continue
@@ -40,11 +71,8 @@ def add_answered_messages(update: RowUpdate[Run], since: int) -> None:
         if is_addressed(
             run.agent_id, mode, is_like_person=is_like_person, mentioned=mentioned, replied_author_id=replied
         ):
-            found.append(row.id)
-    if found:
-        update.set(answered_ids=[*run.answered_ids, *found][-MAX_ANSWERED:])
-    if run.trigger_id in run.answered_ids and any(row.seq > run.trigger_seq for row in rows):
-        update.set(replies_to_trigger=True)
+            found.append(row)
+    return found
 
 
 def wake_program(run: Run, since: int) -> None:

@@ -11,7 +11,7 @@ from django.db.models import Q
 
 from agents.services.allowed_tools import ConfiguredTool
 from approvals.selectors import DecidedCall, find_waiting_calls
-from chats.models import Message
+from chats.models import Message, MessageRevision
 from context.earlier import PREPARE_SHARE, EarlierContext, LogRow, build_earlier_context, compute_tokens
 from context.log_entries import (
     LOG_COLUMNS,
@@ -51,6 +51,8 @@ BYTES_PER_TOKEN = 12
 """Bytes of text that are read per token; no language needs more."""
 COMPARISON_MARGIN = 50
 """The most rows of a log that are left out as answers of comparisons. With fewer entries than `MAX_ROWS` less this, it is whole."""
+MAX_BEGINNING = 80
+"""Characters by which a model recognises a message that was deleted after it had read it."""
 OTHER_BYTES = 500 * MAX_ROWS
 """Bytes of all payloads besides their texts."""
 
@@ -128,14 +130,39 @@ def find_earlier_context(
 
 
 def read_new_turns(run: Run) -> list[Turn]:
-    """Return the messages of other authors since the run last read the locked chat, without the answers of comparisons."""
+    """Return the messages of other authors since the run last read the locked chat, without the answers of comparisons, and what
+    became of those that were edited or deleted after it had read them (`changed_ids`)."""
     max_bytes = settings.LLM_MAX_CONTEXT * BYTES_PER_TOKEN + OTHER_BYTES
     new = NEW_MESSAGES.rows(run.get_chat_id(), run.agent_id, max_bytes, settings.LLM_MAX_CONTEXT, run.read_to)
     read = [row for row in reversed(new) if is_read_by(row, run.agent_id)]
     entries = [entry for entry in map(build_entry, read) if get_side(entry) is None]
+    if run.changed_ids:
+        entries = [*_list_corrections(run), *entries]
     if not entries:
         return []
     return build_turns_of_others(entries, agent_id=run.agent_id, chat=read_chat_context(run, entries))
+
+
+def _list_corrections(run: Run) -> list[LogEntry]:
+    """Return an entry for each of the run's `changed_ids`, in which its author says what the message reads now."""
+    changed = Message.objects.filter(pk__in=run.changed_ids, chat_id=run.get_chat_id()).exclude(author_id=run.agent_id)
+    entries: list[LogEntry] = []
+    for row in changed.order_by("seq").values_list(*LOG_COLUMNS):
+        entry = build_entry(row)
+        is_text = entry.type == "TEXT_MESSAGE"
+        if is_text and not entry.payload.get("is_deleted"):
+            text = f"[I have corrected my earlier message. It reads now:]\n{entry.payload['text']}"
+            entry = replace(entry, payload={**entry.payload, "text": text})
+        elif is_text:
+            # The model has read this text, and must know which message is meant.
+            earlier = (
+                MessageRevision.objects.filter(message=entry.id).order_by("replaced_at").values_list("text", flat=True)
+            )
+            beginning = " ".join((earlier.last() or "").split())[:MAX_BEGINNING]
+            text = f"[The message that began with “{beginning}” was deleted. Do not use it.]"
+            entry = replace(entry, payload={**entry.payload, "text": text, "is_deleted": False})
+        entries.append(entry)
+    return entries
 
 
 def read_chat_context(

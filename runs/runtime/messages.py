@@ -69,6 +69,8 @@ def build_answer_messages(
         message = _build_text(
             claimed, run, message_id, answer.text, stamp, incomplete=is_cut, find_mentions=find_mentions
         )
+        if not answer.calls and not {run.trigger_id, *run.answered_ids}.isdisjoint(run.changed_ids):
+            message.payload["answers_earlier_text"] = True
         rows.append(message)
     for call in answer.calls:
         payload = ToolCallPayload(

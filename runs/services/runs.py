@@ -11,7 +11,8 @@ from django.utils.translation import gettext
 from actors.models import Actor
 from agents.services.shipped import get_shipped_agent
 from chats import services as chats
-from chats.models import Chat, VersionedRow
+from chats.hooks import MessageChange
+from chats.models import Chat, Message, VersionedRow
 from chats.permissions import ChatVerb
 from common.clock import now
 from common.errors import Code, Conflict
@@ -27,6 +28,7 @@ from runs.kinds.chat import build_closing_changes
 from runs.kinds.job import CHAT_SUMMARY, Job, JobInput
 from runs.models import NOT_ENDED, KindName, Run, RunOrigin, RunState
 from runs.permissions import get_run_for
+from runs.runtime.answered_messages import replace_trigger
 from runs.runtime.dispatch import dispatch_before_commit, dispatch_next_run, dispatch_run
 from runs.runtime.steps import LoopEnded
 from runs.runtime.sub_agents import list_runs_to_stop
@@ -134,6 +136,41 @@ def build_stop_changes(runs: Sequence[Run], *, by: Actor | None = None) -> list[
         update = build_run_update(run, state=run.state)
         changes += build_closing_changes(update, LoopEnded("stopped"), claimed=None, by=by)
     return [*changes, *build_changes_after_end([run for run in runs if run.ended_at is not None])]
+
+
+def update_runs_of_changed_message(change: MessageChange) -> list[chats.RowChange]:
+    """Return the changes of runs when a message is edited or deleted. A listener of `message_changed`.
+
+    Queued runs read it as it is now. Running ones that have read it do so at their next step (`changed_ids`); another answer does
+    not, but says that it answers the earlier text. If the message of a queued run is deleted, the run answers the next message that
+    addresses its agent, or is stopped; if it is that of a run that has begun, the run is stopped only with `stop_runs`.
+    """
+    message = change.message
+    active = Run.objects.filter(chat=change.chat, state__in=NOT_ENDED).select_related("agent", "on_behalf_of")
+    changes: list[chats.RowChange] = []
+    stopped: dict[UUID, Run] = {}
+    for run in active.order_by("pk"):
+        is_triggered = change.is_deleted and run.trigger_id == message.id
+        if is_triggered and run.state == RunState.QUEUED and not run.attempt:
+            update = build_run_update(run, state=RunState.QUEUED, attempt=0)
+            if run.origin == RunOrigin.WAKE and replace_trigger(update):
+                changes.append(update)
+            else:
+                stopped |= {other.pk: other for other in list_runs_to_stop(run)}
+        elif is_triggered and change.stop_runs:
+            stopped |= {other.pk: other for other in list_runs_to_stop(run)}
+        elif run.state == RunState.RUNNING and _has_read(run, message):
+            changed_ids = [*(id for id in run.changed_ids if id != message.id), message.id]
+            changes.append(build_run_update(run, state=RunState.RUNNING).set(changed_ids=changed_ids))
+    changes = [one for one in changes if isinstance(one, VersionedRow) or one.row.pk not in stopped]
+    return [*changes, *build_stop_changes(list(stopped.values()), by=change.actor)]
+
+
+def _has_read(run: Run, message: Message) -> bool:
+    """Return whether a running run in the chat of the message has read it. That of a comparison counts as none."""
+    if run.kind == KindName.OTHER_ANSWER:
+        return message.seq <= run.trigger_seq
+    return message.seq <= run.read_to and get_kind(run).is_participant
 
 
 def end_runs_of_leaver(chat: Chat, actor: Actor, remover: Actor) -> list[chats.RowChange]:

@@ -24,7 +24,7 @@ from tests.factories.actors import EmailChangeFactory
 from tests.factories.agents import DraftFactory, DraftSnapshotFactory, LockWaiterFactory
 from tests.factories.approvals import ApprovalFactory
 from tests.factories.boards import BoardFactory, BoardTaskFactory, TaskEdgeFactory, TaskResultFactory
-from tests.factories.chats import ThumbFactory, make_answer
+from tests.factories.chats import MessageRevisionFactory, ThumbFactory, make_answer
 from tests.factories.context import AgentContextFactory, HistorySummaryFactory, SummaryCorrectionFactory
 from tests.factories.embeddings import EmbeddedChatFactory, EmbeddingModelFactory, MessageEmbeddingFactory
 from tests.factories.files import FileFactory
@@ -132,6 +132,7 @@ def _create_row_in_each_table(team: Team, number: int) -> None:
     message = chats.post_message(person, chat.id, text=f"{name} {CANARY[:3]}", wake="nobody")[0]
     actors.create_token(person, name=name, days=None)
     chats.create_link(person, chat.id, role="suggester", hours=1)
+    MessageRevisionFactory.create(message=message, replaced_by=person, text=name)
     ThumbFactory.create(message=make_answer(chat, agent), person=person, text=name)
     draft = DraftFactory.create(chat=chat, agent=agent, prompt=name, created_by=person)
     DraftSnapshotFactory.create(draft=draft, written={"prompt": name}, author=person, reason="takeover")

@@ -10,7 +10,7 @@ from agents.services.shipped import create_shipped_sub_agents
 from agents.specs.content import SpecContent
 from boards.models import Board
 from chats import services as chats
-from chats.models import Chat
+from chats.models import Chat, Message
 from events.rows import ListingCategory, SpecOrigin, ThumbValue
 from memory.models import Note
 from publishing import services as publishing
@@ -19,7 +19,7 @@ from tests.api.operations import OPERATIONS, make_merge, make_suggestion
 from tests.api.test_rights import client_for, send_operation
 from tests.factories.agents import DraftSnapshotFactory
 from tests.factories.boards import BoardFactory, BoardTaskFactory, TaskResultFactory
-from tests.factories.chats import make_answer
+from tests.factories.chats import MessageRevisionFactory, make_answer
 from tests.factories.memory import HistoryEntryFactory, NoteFactory, NoteRevisionFactory
 from tests.factories.runs import RunFactory
 from tests.people import Team, make_agent, make_person
@@ -70,6 +70,8 @@ def grow(team: Team, count: int) -> None:
         for chat in (team.chat, other):
             answer = make_answer(chat, team.robin)
             chats.give_thumb(team.alice, chat.id, answer.id, value=ThumbValue.DOWN)
+        first = Message.objects.filter(chat=team.chat, type="TEXT_MESSAGE").earliest("seq")
+        MessageRevisionFactory.create(message=first, replaced_by=person)
         note = NoteFactory.create(chat=team.chat, agent=team.robin, on_behalf_of=person, edited_by=person)
         NoteRevisionFactory.create(
             note=Note.objects.filter(agent=team.robin).earliest("created_at"),

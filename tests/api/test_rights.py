@@ -375,6 +375,7 @@ FOREIGN = {
     ("open_direct_chat", "actor_id"): ("actor_id", 404),
     ("open_direct_chat", "agent_id"): ("agent_id", 404),
     ("post_message", "reply_to"): ("message_id", 404),
+    ("edit_message", "wake_ids"): ("agent_id", 400),
     ("accept_suggestion", "chat_id"): ("chat_id", 404),
     ("create_budget", "subject_id"): ("agent_id", 400),
     ("merge_suggestions", "chat_id"): ("chat_id", 404),

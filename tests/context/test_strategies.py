@@ -7,6 +7,7 @@ import pytest
 from agents.specs.content import ContextSettings, SpecContent
 from chats import services as chats
 from chats.models import Message
+from common.clock import now
 from common.ids import new_id
 from context.models import AgentContext, HistorySummary, SummaryCorrection
 from context.transcript import LogEntry
@@ -218,7 +219,7 @@ def test_without_a_summary_older_messages_are_left_out_and_one_is_requested(envi
 def test_messages_that_fit_are_read_if_no_sentence_of_the_summary_is(environment, long_chat, text):
     add_summary(environment.team.chat, long_chat[187].seq, text, seqs=[long_chat[20].seq])
     if "4711" in text:
-        Message.objects.filter(pk=long_chat[20].pk).update(payload={"text": "gone", "is_deleted": True})
+        Message.objects.filter(pk=long_chat[20].pk).update(deleted_at=now())
     prepared = prepare(environment)
     assert prepared.claimed.earlier_context.facts.summary_through is None
     assert "note 180: " in read_text(prepared)
@@ -233,7 +234,7 @@ def test_a_sentence_of_an_edited_or_deleted_message_is_not_read(environment, lon
             {"id": str(new_id()), "section": "Decided", "text": "Another fact.", "seqs": [long_chat[21].seq]},
         ]
     )
-    Message.objects.filter(pk=long_chat[20].pk).update(payload={"text": "gone", "is_deleted": True})
+    Message.objects.filter(pk=long_chat[20].pk).update(deleted_at=now())
     text = read_text(prepare(environment))
     assert "4711" not in text
     assert "Another fact." in text

@@ -295,16 +295,32 @@ def test_a_correction_that_is_refused_changes_nothing(environment, rows):
     assert not SummaryCorrection.objects.exists()
 
 
-def test_the_content_of_a_deleted_message_leaves_the_summary_at_once(environment, rows):
+def test_MSG11_a_deleted_or_edited_message_leaves_the_summary_at_once_and_the_next_one_reads_the_present_text(
+    environment, rows
+):
     team = environment.team
     write(
         start(team),
         ("Decided", "One.", [rows[3].seq]),
         ("Decided", "Two.", [rows[3].seq, rows[4].seq]),
         ("Decided", "Three.", [rows[5].seq]),
+        ("Decided", "Four.", [rows[6].seq]),
     )
-    Message.objects.filter(pk=rows[3].pk).delete()
+    context.correct_sentence(team.bob, team.chat.id, read(team).sentences[0].id, text="One, corrected.")
+    chats.delete_message(team.alice, rows[3].id)
+    chats.edit_message(team.alice, rows[6].id, text="The deposit is 28,000.", edited_at=None)
     assert [one.text for one in read(team).sentences] == ["Three."]
+    add_messages(team, 40, 60)
+    text = read_input(start(team))
+    assert [word in text for word in ("One.", "One, corrected.", "Two.", "Three.", "Four.")] == [
+        False,
+        False,
+        False,
+        True,
+        False,
+    ]
+    assert f"[{rows[3].seq}]" not in text
+    assert f"[{rows[6].seq}] {rows[6].created_at:%Y-%m-%d %H:%M} Alice: The deposit is 28,000." in text
 
 
 def test_a_person_can_ask_for_a_summary_anew(environment, rows):

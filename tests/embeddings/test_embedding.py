@@ -124,12 +124,13 @@ def test_a_server_that_is_too_slow_for_one_text_has_failed(environment, embeddin
     assert EmbeddingModel.objects.get().failure_code == "timeout_total"
 
 
-def test_an_edited_message_is_embedded_anew_and_a_deleted_one_no_more(environment, embedding_model):
+def test_MSG11_an_edited_message_is_embedded_anew_and_a_deleted_one_no_more(environment, embedding_model):
     team = environment.team
     edited, deleted, kept = add_messages(team, "The deposit is 2,000.", "The code is 4711.", "Lunch is at noon.")
     embed_chat(team)
-    save_text(edited, text="The contract ends in May.")
-    save_text(deleted, text="", is_deleted=True)
+    chats.edit_message(edited.author, edited.id, text="The contract ends in May.", edited_at=None)
+    chats.delete_message(team.alice, deleted.id)
+    assert list_embedded() == {kept.id}  # what was embedded of the others is gone at once
     save_text(kept, mentions=[str(team.alice.id)])
     embed_chat(team)
     assert list_sent_texts(environment.model)[1:] == [["The contract ends in May."]]

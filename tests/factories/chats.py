@@ -6,7 +6,7 @@ from factory.declarations import LazyAttribute, LazyFunction, SelfAttribute
 from factory.django import DjangoModelFactory
 
 from actors.models import Actor
-from chats.models import Chat, Message, Thumb
+from chats.models import Chat, Message, MessageRevision, Thumb
 from common.clock import now
 
 
@@ -26,6 +26,17 @@ class MessageFactory(DjangoModelFactory[Message]):
     version = SelfAttribute("seq")
     payload = LazyAttribute(lambda message: {"text": message.text, "mentions": []})
     created_at = LazyFunction(now)
+
+
+class MessageRevisionFactory(DjangoModelFactory[MessageRevision]):
+    """An earlier text of a message."""
+
+    class Meta:
+        model = MessageRevision
+
+    text = "We are 12."
+    written_at = SelfAttribute("message.created_at")
+    replaced_at = LazyFunction(now)
 
 
 def make_answer(chat: Chat, agent: Actor, text: str = "We are 12.", **stamp: Any) -> Message:

@@ -141,8 +141,11 @@ def test_a_file_is_deleted_by_its_uploader_or_an_editor(team, upload):
     assert fingerprint() == before
     of_bob = upload()
     files.post_file(team.bob, of_bob.id)
+    chats.add_reaction(team.alice, team.chat.id, of_bob.id, "👍")
     files.delete_file(team.alice, of_bob.id)
-    assert Message.objects.get(pk=of_bob.id).payload["is_deleted"] is True
+    message = Message.objects.get(pk=of_bob.id)
+    assert (message.payload["is_deleted"], message.payload["deleted_by"]) == (True, str(team.alice.id))
+    assert (message.deleted_at is not None, message.reactions) == (True, None)
     assert AuditRecord.objects.filter(action="file.deleted", object_id=of_bob.id).exists()
     with pytest.raises(NotFound):
         get_file_for(team.bob, of_bob.id, FileVerb.SEE)

@@ -125,14 +125,22 @@ def test_MEM1_an_answer_that_was_being_written_when_somebody_joined_stays_and_th
     assert (withheld["chat_id"], withheld["actor_ids"]) == (str(team.chat.id), [str(team.charlie.id)])
 
 
-def test_MEM2_a_deleted_or_edited_message_leaves_the_history(driver):
+def test_MEM2_MSG11_a_deleted_or_edited_message_leaves_the_history(driver):
     other = driver.open_chat("Kyoto", driver.team.bob)
     driver.ask(driver.team.chat, "canary-one").answer("canary-two")
-    Message.objects.filter(payload__text="canary-two").update(payload={"text": "Corrected."})
-    Message.objects.filter(payload__text="@robin canary-one").delete()
+    driver.ask(driver.team.chat, "canary-three").answer("Tea.")
+    first, answer, second = (
+        Message.objects.get(chat=driver.team.chat, payload__text=text)
+        for text in ("@robin canary-one", "canary-two", "@robin canary-three")
+    )
+    chats.delete_message(driver.team.alice, first.id)
+    chats.delete_message(driver.team.alice, answer.id)
+    assert second.author
+    chats.edit_message(second.author, second.id, text="@robin Corrected.", edited_at=None)
     context = driver.ask(other, "What was it?").context
     assert "canary" not in context
-    assert "You: Corrected." in context
+    assert "Corrected." in context
+    assert "You: [This message was deleted.]" in context
 
 
 def test_MEM2_a_deleted_file_is_called_deleted_in_the_history(driver):

@@ -168,6 +168,24 @@ class Story:
         chats.pin_message(self.team.alice, self.chat.id, message.id)
         chats.unpin_message(self.person(chance), self.chat.id, message.id)
 
+    def edit_message(self, chance: random.Random) -> None:
+        message, _ = chats.post_message(self.team.bob, self.chat.id, text=chance.choice(TEXTS))
+        text = f"{chance.choice(TEXTS)}, corrected"
+        edited = chats.edit_message(self.team.bob, message.id, text=text, edited_at=None)
+        if robin := [id for id in edited.payload["mentions"] if id == str(self.team.robin.id)]:
+            again = chats.edit_message(self.team.bob, message.id, text="nothing", edited_at=edited.edited_at)
+            wake = frozenset(UUID(id) for id in robin)
+            chats.edit_message(self.team.bob, message.id, text="@robin!", edited_at=again.edited_at, wake_ids=wake)
+
+    def delete_message(self, chance: random.Random) -> None:
+        spoken = Message.objects.filter(
+            chat=self.chat, type__in=("TEXT_MESSAGE", "FILE_MESSAGE"), metadata__isnull=True
+        )
+        if not (newest := list(spoken.order_by("-seq")[:10])):
+            raise AppError("There is no such message.")
+        message = chance.choice(newest)
+        chats.delete_message(self.team.alice, message.id, stop_runs=chance.random() < 0.5)
+
     def add_reaction(self, chance: random.Random) -> None:
         newest = Message.objects.filter(chat=self.chat).order_by("-seq")[:10]
         chats.add_reaction(self.person(chance), self.chat.id, chance.choice(newest).id, chance.choice("👍🎉"))

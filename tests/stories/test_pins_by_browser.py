@@ -1,4 +1,4 @@
-"""Two people pin messages, react to them, judge answers and ask for others: one at a desktop, the other with a phone."""
+"""Two people pin, edit, delete and react to messages, judge answers and ask for others: one at a desktop, one with a phone."""
 
 import re
 
@@ -191,3 +191,66 @@ def test_two_people_ask_for_another_answer_and_choose_the_one_in_use(people, mod
     answer.get_by_role("button", name="Another answer", exact=True).tap()
     expect(bob.log.get_by_role("article").filter(has_text="3 of 3")).to_contain_text("Retry")
     expect(find_message(alice, "For twelve adults")).to_contain_text("1 of 3")
+
+
+def test_people_edit_and_delete_messages(people, model: ScriptedModel):
+    alice, bob = people
+    model.reset()
+    model.script(text="For twelve adults the group fare holds.", times=1)
+    start(alice, model)
+    join_by_link(alice, bob, "suggester")
+    bob.sees("Hello, I am Scribe.")
+    bob.page.get_by_placeholder(re.compile("^Message ")).fill("@Scribe fares for a group of 12 people, please")
+    bob.page.get_by_role("button", name="Send", exact=True).tap()
+    alice.sees("For twelve adults the group fare holds.")
+
+    # Bob edits his message on the phone: by a long press and the sheet. Alice sees it at once, and what the edit has changed.
+    asked = find_message(bob, "fares for a group")
+    asked.dispatch_event("pointerdown", {"pointerType": "touch"})
+    asked.get_by_role("button", name="Edit", exact=True).tap()
+    form = bob.page.get_by_role("textbox", name="Edit message")
+    expect(form).to_have_value("@Scribe fares for a group of 12 people, please")
+    form.fill("@Scribe fares for a group of 14 people, please")
+    bob.page.get_by_role("button", name="Save", exact=True).tap()
+    expect(form).to_have_count(0)
+    edited = find_message(alice, "fares for a group of 14 people")
+    edited.get_by_role("button", name="edited", exact=True).click()
+    expect(edited.get_by_role("list", name="What the edit changed")).to_contain_text("12 people")
+
+    # The answer says that it is about the earlier text, and the agent answers the present one.
+    answer = find_message(alice, "For twelve adults")
+    expect(answer).to_contain_text("Answers the earlier text, before Bob’s edit.")
+    model.script(text="For fourteen people the fare is 137,760.")
+    answer.get_by_role("button", name="Answer again").click()
+    bob.sees("For fourteen people the fare is 137,760.")
+    assert "group of 14 people" in str(model.requests[-1].body)
+    expect(answer.get_by_role("button", name="Answer again")).to_have_count(0)
+
+    # Alice corrects her last message from the empty composer.
+    alice.post("The garage code is 4711.")
+    bob.sees("The garage code is 4711.")
+    composer = alice.page.get_by_role("textbox", name=re.compile("^Message "))
+    composer.press("ArrowUp")
+    form = alice.page.get_by_role("textbox", name="Edit message")
+    expect(form).to_be_focused()
+    form.fill("The garage code is 4712.")
+    form.press("Enter")
+    bob.sees("The garage code is 4712.")
+
+    # She deletes it by the keyboard, and undoes that; then she deletes it for good. Bob cannot read it any more, she can.
+    code = find_message(alice, "The garage code is 4712.")
+    code.press("Delete")
+    toast = alice.page.locator("li", has_text="Message deleted for everyone")
+    toast.hover()
+    toast.get_by_role("button", name="Undo", exact=True).click()
+    expect(code).to_be_visible()
+    code.press("Delete")
+    toast.hover()
+    with alice.page.expect_response(lambda answer: answer.request.method == "DELETE") as deleted:
+        toast.get_by_role("button", name="Dismiss", exact=True).click()
+    assert deleted.value.ok, deleted.value.text()
+    bob.sees("Alice deleted a message")
+    expect(find_message(bob, "The garage code")).to_have_count(0)
+    expect(bob.page.get_by_role("button", name="Show the text")).to_have_count(0)
+    alice.page.get_by_role("button", name="Show the text").click()
+    alice.sees("The garage code is 4712.")

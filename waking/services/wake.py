@@ -14,6 +14,7 @@ from agents.services.allowed_tools import has_reading_tool
 from boards.services.estimates import estimate_board_of
 from chats import services as chats
 from chats.addressing import is_addressed
+from chats.hooks import MessageChange
 from chats.models import SPOKEN_TYPES, Chat, Message, VersionedRow
 from chats.permissions import ChatVerb, get_chat_for
 from common.clock import now
@@ -92,14 +93,44 @@ def wake_agents(chat: Chat, message: Message) -> list[VersionedRow]:
     agent_hops = cause.agent_hops + 1 if cause else int(author.is_agent)
     is_from_run = cause is not None
     addressed = _find_addressed_agents(chat, author, mentioned, message.reply_to, agent_hops, is_from_run=is_from_run)
-    runs = [
+    runs = _build_wakes(chat, message, author, cause, agent_hops, addressed)
+    return [*runs, *build_limit_message(chat, author, addressed)]
+
+
+def _build_wakes(
+    chat: Chat,
+    message: Message,
+    author: Actor,
+    cause: Run | None,
+    agent_hops: int,
+    addressed: Sequence[tuple[Actor, MemoryScope, RefusalReason | None]],
+) -> list[VersionedRow]:
+    """Return the runs of those of the addressed agents that nothing keeps from being woken. For agents whose program runs outside,
+    call the hook `agents_woken_outside` instead."""
+    runs: list[VersionedRow] = [
         _build_run(chat, agent, memory_scope, message, author, cause, agent_hops)
         for agent, memory_scope, refusal in addressed
         if refusal is None and not agent.runs_outside
     ]
     if outside := [agent for agent, _, refusal in addressed if refusal is None and agent.runs_outside]:
         agents_woken_outside.call(chat, message, [(agent, find_wake_cause(message, agent)) for agent in outside])
-    return [*runs, *build_limit_message(chat, author, addressed)]
+    return runs
+
+
+def wake_added_agents(change: MessageChange) -> list[VersionedRow]:
+    """Return the rows that an edit adds for the agents that its author chose to wake (`wake_ids`).
+
+    A listener of `message_changed`.
+    """
+    author = change.message.author
+    if not change.wake_ids or author is None:
+        return []
+    addressed = [
+        found
+        for found in _find_addressed_agents(change.chat, author, list(change.wake_ids), None, 0, is_from_run=False)
+        if found[0].id in change.wake_ids
+    ]
+    return _build_wakes(change.chat, change.message, author, None, 0, addressed)
 
 
 def preview_wakes(

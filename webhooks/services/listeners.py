@@ -9,7 +9,8 @@ from django.db.models import QuerySet
 
 from actors import services as actors
 from actors.models import Actor
-from chats.models import Chat, Message
+from chats.hooks import MessageChange
+from chats.models import Chat, ChatActor, Message
 from common.clock import now
 from events import audit
 from events.rows import WakeCause
@@ -18,6 +19,8 @@ from workspaces.models import Workspace
 
 WOKEN = "agent.woken"
 """The event of a wake."""
+EDITED = "message.edited"
+DELETED = "message.deleted"
 
 
 def store_wakes(chat: Chat, message: Message, woken: Sequence[tuple[Actor, str]]) -> None:
@@ -46,6 +49,27 @@ def store_wakes_of_added_agents(chat: Chat, actors: Sequence[Actor], added_by: A
             joined = Message.objects.filter(chat=chat, type="MEMBER_JOINED", payload__target_id=str(agent.id))
             if message := joined.order_by("-seq").first():
                 store_wakes(chat, message, [(agent, WakeCause.ADDED)])
+
+
+def post_message_change(change: MessageChange) -> None:
+    """Store a delivery for each webhook of an agent in the chat whose program runs outside, because the program may have read the
+    message. A wake by a message that is deleted is no longer listed. A listener of `message_changed`."""
+    message = change.message
+    if change.is_deleted:
+        AgentWake.objects.filter(message_id=message.id).delete()
+    agents = ChatActor.objects.filter(chat=change.chat, ended_at=None, actor__runs_outside=True).values("actor")
+    webhooks = list(Webhook.objects.filter(agent__in=agents, is_enabled=True).order_by("pk"))
+    event = DELETED if change.is_deleted else EDITED
+    data: dict[str, object] = {"chat_id": str(change.chat.id), "message_id": str(message.id)}
+    deliveries = [
+        Delivery(
+            webhook=one, event=event, body=build_body(event, data | {"agent_id": str(one.agent_id)}), next_at=now()
+        )
+        for one in webhooks
+    ]
+    if deliveries:
+        Delivery.objects.bulk_create(deliveries)
+        transaction.on_commit(lambda: current_app.send_task("webhooks.tasks.deliver_due"), robust=True)
 
 
 def end_access_of_maker(workspace: Workspace, maker: Actor, by: Actor) -> None:

@@ -50,6 +50,7 @@ export type MessagePage = Schemas['MessagePageRow']
 export type MessageRow = Schemas['MessageRow']
 export type Reaction = Schemas['Reaction']
 export type MessageMetadata = Schemas['MessageMetadata']
+export type MessageRevisionRow = Schemas['MessageRevisionRow']
 export type ThumbRow = Schemas['ThumbRow']
 export type ThumbValue = ThumbRow['value']
 export type ThumbReason = NonNullable<ThumbRow['reason']>

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { applyChatActivity, type ChatActivity, type ListedChatRow } from '@/api'
+import { applyChangedRows, applyChatActivity, type ChatActivity, type ListedChatRow } from '@/api'
+import { messageRow } from '@/testing/rows'
 
 const day = (number: number) => `2026-01-0${number}T00:00:00Z`
 const listed = (id: string, at: number) =>
@@ -20,6 +21,21 @@ it('puts the chat with the newest message first, with its unread count, and leav
   expect(after?.map(row => row.chat.id)).toEqual(['c', 'a', 'b'])
   expect(after?.[0]).toMatchObject({ unread: 7, mentioned: true, last_read_seq: 4 })
   expect(after?.[1]).toBe(chats[0])
+})
+
+const last = (id: string, version: number, text: string) => messageRow(1, { id, version, payload: { text } })
+
+it('shows the present text of the last message of an open chat', () => {
+  const chats = [
+    { ...listed('a', 3), last_message: last('m1', 4, 'The code is 4711.') },
+    { ...listed('b', 2), last_message: last('m2', 9, 'Hello') },
+  ]
+  const edited = last('m1', 5, 'The code is 4712.')
+  expect(applyChangedRows(chats, [last('other', 6, 'x'), edited])?.map(row => row.last_message)).toEqual([
+    edited,
+    chats[1]?.last_message,
+  ])
+  expect(applyChangedRows(chats, [last('m1', 4, 'older'), last('m2', 8, 'older')])).toBeNull()
 })
 
 it('returns null for a chat that is not in the list', () => {

@@ -1,11 +1,12 @@
 /** Reads lists again when a frame says that they changed. */
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { applyChatActivity, keys, type ListedChatRow, type ServerFrame } from '@/api'
+import { applyChangedRows, applyChatActivity, keys, type ListedChatRow, type ServerFrame } from '@/api'
 import { actorTopic, connection, onFrame, startRealtime, useTopic, workspaceTopic } from '@/realtime'
 
 type ListChanged = Extract<ServerFrame, { type: 'list_changed' }>
 type Activity = Extract<ServerFrame, { type: 'chat_activity' }>
+type RowsOfChat = Extract<ServerFrame, { type: 'changes' | 'subscribed' }>
 
 /** Changes within the pause are read together; the jitter spreads the requests of many clients. */
 const PAUSE_MS = 150
@@ -68,14 +69,26 @@ function createInvalidator(client: QueryClient, workspaceId: string) {
     // The response of a pending request may be older than the frame.
     return client.isFetching({ queryKey: chatsKey }) > 0
   }
+  /** Applies rows of an open chat to the list of chats. Returns whether the list must be read again. */
+  const applyRows = ({ rows }: RowsOfChat): boolean => {
+    const chats = client.getQueryData<ListedChatRow[]>(chatsKey)
+    const updated = chats && applyChangedRows(chats, rows)
+    if (!updated) return false
+    client.setQueryData(chatsKey, updated)
+    return client.isFetching({ queryKey: chatsKey }) > 0
+  }
+  /** Returns whether the list of chats must be read again after a frame. */
+  const isChatsOutdated = (frame: ServerFrame): boolean => {
+    if (frame.type === 'chat_activity') return applyActivity(frame)
+    if (frame.type === 'changes' || frame.type === 'subscribed') return applyRows(frame)
+    return frame.type === 'access'
+  }
   return {
     handleFrame(frame: ServerFrame) {
-      if (frame.type === 'chat_activity' && !applyActivity(frame)) return
-      if (frame.type === 'access') pendingKeys.set('chats', chatsKey).set('me', keys.me)
-      else if (frame.type === 'chat_activity') pendingKeys.set('chats', chatsKey)
-      else if (frame.type === 'list_changed') pendingKeys.set(frame.list, getQueryKey(frame, workspaceId))
-      else return
-      timer ??= setTimeout(flush, PAUSE_MS + Math.random() * JITTER_MS)
+      if (isChatsOutdated(frame)) pendingKeys.set('chats', chatsKey)
+      if (frame.type === 'access') pendingKeys.set('me', keys.me)
+      if (frame.type === 'list_changed') pendingKeys.set(frame.list, getQueryKey(frame, workspaceId))
+      if (pendingKeys.size > 0) timer ??= setTimeout(flush, PAUSE_MS + Math.random() * JITTER_MS)
     },
     stop: () => clearTimeout(timer),
   }

@@ -14,6 +14,7 @@ const symbols: Record<string, string> = {
   Enter: '↵',
   Tab: '⇥',
   Escape: 'Esc',
+  Delete: 'Del',
   Period: '.',
 }
 
@@ -60,6 +61,9 @@ const isOverlayOpen = () => document.querySelector('[role=dialog], [role=menu]')
 /** Returns whether a key press is meant for the screen, not for a text field or a dialog. */
 export const isForScreen = (event: KeyboardEvent) =>
   !(event.defaultPrevented || isInTextField(event) || isOverlayOpen())
+
+export const hasAnyModifier = (event: Pick<KeyboardEvent, 'ctrlKey' | 'metaKey' | 'altKey' | 'shiftKey'>) =>
+  event.ctrlKey || event.metaKey || event.altKey || event.shiftKey
 
 /** Returns whether an input method is composing text: then Enter only confirms the composition. */
 export const isComposing = (event: { nativeEvent: KeyboardEvent }) =>

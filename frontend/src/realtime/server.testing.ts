@@ -20,6 +20,7 @@ export const message = (id: string, version: number, seq: number, text: string):
   metadata: null,
   created_at: at,
   edited_at: null,
+  deleted_at: null,
   pinned_at: null,
   pinned_by: null,
   reactions: null,

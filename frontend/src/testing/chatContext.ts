@@ -17,6 +17,8 @@ export const buildChatContext = (changes: Partial<ChatContextValue> = {}): ChatC
   togglePin: null,
   canReact: false,
   copy: noop,
+  edit: null,
+  remove: null,
   toggleThumb: null,
   askOtherAnswer: null,
   compare: null,

@@ -38,13 +38,14 @@ export const closeByLeftEscape = (onClose: () => void) => (event: { nativeEvent:
 
 let lastId = 0
 
-/** Shows a text for a while, with an action such as undo. A text that is shown without an action is not shown twice. */
-export function showToast(text: string, action?: Action): void {
-  lastId += 1
+/** Shows a text for a while, with an action such as undo. A text that is shown without an action is not shown twice. Returns its id. */
+export function showToast(text: string, action?: Action): number {
+  const id = ++lastId
   const others = (toasts.get() ?? []).filter(toast => toast.text !== text || toast.action)
-  const stack = [...others, { id: lastId, text, action: action ?? null }]
+  const stack = [...others, { id, text, action: action ?? null }]
   const excess = stack.length > MAX_TOASTS ? (stack.slice(0, -1).find(toast => !toast.action) ?? stack[0]) : null
   toasts.set(stack.filter(toast => toast !== excess))
+  return id
 }
 
 export const removeToast = (id: number) => toasts.set((toasts.get() ?? []).filter(toast => toast.id !== id))

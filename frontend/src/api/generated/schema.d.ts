@@ -2249,6 +2249,34 @@ export interface paths {
         get: operations["read_message"];
         put?: never;
         post?: never;
+        /**
+         * Delete a message for everybody
+         * @description Its place in the log remains.
+         */
+        delete: operations["delete_message"];
+        options?: never;
+        head?: never;
+        /**
+         * Edit one of the reader's own messages
+         * @description Its earlier text is kept.
+         */
+        patch: operations["edit_message"];
+        trace?: never;
+    };
+    "/api/v1/messages/{message_id}/revisions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the earlier texts of a message, the last one first
+         * @description Those of a deleted message are listed for editors only.
+         */
+        get: operations["list_message_revisions"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -3868,6 +3896,8 @@ export interface components {
             /** Format: date-time */
             created_at: string;
             /** @default null */
+            deleted_at: string | null;
+            /** @default null */
             edited_at: string | null;
             /** @default null */
             group_seq: number | null;
@@ -3928,6 +3958,8 @@ export interface components {
             chat_id: string;
             /** Format: date-time */
             created_at: string;
+            /** @default null */
+            deleted_at: string | null;
             /** @default null */
             edited_at: string | null;
             /** @default null */
@@ -4437,6 +4469,8 @@ export interface components {
             chat_id: string;
             /** Format: date-time */
             created_at: string;
+            /** @default null */
+            deleted_at: string | null;
             /** @default null */
             edited_at: string | null;
             /** @default null */
@@ -5087,6 +5121,8 @@ export interface components {
             /** Format: date-time */
             created_at: string;
             /** @default null */
+            deleted_at: string | null;
+            /** @default null */
             edited_at: string | null;
             /** @default null */
             group_seq: number | null;
@@ -5128,6 +5164,8 @@ export interface components {
             /** @default null */
             answers?: string | null;
             content_type: string;
+            /** @default null */
+            deleted_by?: string | null;
             /** @default  */
             encoding: string;
             /** Format: uuid */
@@ -5943,6 +5981,19 @@ export interface components {
             message_id: string;
             seq: number;
         };
+        /** @description An earlier text of a message, from `written_at` until somebody replaced it by an edit, or deleted the message. */
+        MessageRevisionRow: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            message_id: string;
+            /** Format: date-time */
+            replaced_at: string;
+            replaced_by: string | null;
+            text: string;
+            /** Format: date-time */
+            written_at: string;
+        };
         MessageRow: components["schemas"]["TextMessageRow"] | components["schemas"]["FileMessageRow"] | components["schemas"]["ThinkingRow"] | components["schemas"]["ToolCallRow"] | components["schemas"]["ToolResponseRow"] | components["schemas"]["ComparisonRow"] | components["schemas"]["ApprovalAskedRow"] | components["schemas"]["ApprovalDecidedRow"] | components["schemas"]["SystemMessageRow"];
         /** @description A tool, model or setting that the file names and that does not exist here. `text` says what replaces it. */
         MissingRow: {
@@ -6686,6 +6737,11 @@ export interface components {
             next: string | null;
             results: components["schemas"]["MergeRow"][];
         };
+        PageOfMessageRevisionRow: {
+            /** @default null */
+            next: string | null;
+            results: components["schemas"]["MessageRevisionRow"][];
+        };
         PageOfMessageRow: {
             /** @default null */
             next: string | null;
@@ -6950,6 +7006,14 @@ export interface components {
         PatchedChatBodyRequest: {
             /** @description Empty: the chat is named after the others in it. */
             title: string;
+        };
+        PatchedEditBodyRequest: {
+            /** @description `edited_at` of the message as it was read. If it was edited since, the request is refused with 409. */
+            edited_at: string | null;
+            /** @description The new text, as Markdown. */
+            text: string;
+            /** @description The agents that the edit wakes, among those that the earlier text did not mention. By default, an edit wakes nobody. */
+            wake_ids?: string[];
         };
         /** @description What is left out stays. */
         PatchedEditNoteBodyRequest: {
@@ -8195,6 +8259,8 @@ export interface components {
             /** Format: date-time */
             created_at: string;
             /** @default null */
+            deleted_at: string | null;
+            /** @default null */
             edited_at: string | null;
             /** @default null */
             group_seq: number | null;
@@ -8493,6 +8559,8 @@ export interface components {
             /** Format: date-time */
             created_at: string;
             /** @default null */
+            deleted_at: string | null;
+            /** @default null */
             edited_at: string | null;
             /** @default null */
             group_seq: number | null;
@@ -8532,19 +8600,26 @@ export interface components {
          *     `incomplete`: the text ends here because the model's stream broke off or reached a limit, or the run was stopped. `answers` is
          *     the message that started the run; `answered_ids` are all messages that address the agent and that the run had read, if several.
          *     `memory`: what the run has read of the agent's memory, if anything. `sent_by_run_id`: if an agent sent this text by a tool while
-         *     it worked in another chat, its run there.
+         *     it worked in another chat, its run there. `answers_earlier_text`: a message that it answers was edited before the answer was
+         *     stored, but after the run had read it. `is_deleted`, `deleted_by`: the text is empty then.
          */
         TextPayload: {
             /** @default null */
             answered_ids?: string[] | null;
             /** @default null */
             answers?: string | null;
+            /** @default null */
+            answers_earlier_text?: boolean | null;
+            /** @default null */
+            deleted_by?: string | null;
             /** @default false */
             greeting: boolean;
             /** @default null */
             improvement?: components["schemas"]["PromptImprovement"] | null;
             /** @default false */
             incomplete: boolean;
+            /** @default null */
+            is_deleted?: boolean | null;
             /** @default null */
             memory?: components["schemas"]["UsedMemory"] | null;
             /** @default [] */
@@ -8585,6 +8660,8 @@ export interface components {
             chat_id: string;
             /** Format: date-time */
             created_at: string;
+            /** @default null */
+            deleted_at: string | null;
             /** @default null */
             edited_at: string | null;
             /** @default null */
@@ -8762,6 +8839,8 @@ export interface components {
             /** Format: date-time */
             created_at: string;
             /** @default null */
+            deleted_at: string | null;
+            /** @default null */
             edited_at: string | null;
             /** @default null */
             group_seq: number | null;
@@ -8908,6 +8987,8 @@ export interface components {
             chat_id: string;
             /** Format: date-time */
             created_at: string;
+            /** @default null */
+            deleted_at: string | null;
             /** @default null */
             edited_at: string | null;
             /** @default null */
@@ -14574,6 +14655,105 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MessageRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    delete_message: {
+        parameters: {
+            query?: {
+                /** @description Whether the runs that have begun to answer the message are stopped. */
+                stop_runs?: boolean;
+            };
+            header?: never;
+            path: {
+                message_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    edit_message: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                message_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PatchedEditBodyRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageRow"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    list_message_revisions: {
+        parameters: {
+            query?: {
+                /** @description `next` of the page before, unchanged. Left out: the first page. */
+                cursor?: string;
+                /** @description The most rows of the page. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                message_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageOfMessageRevisionRow"];
                 };
             };
             400: components["responses"]["Error400"];

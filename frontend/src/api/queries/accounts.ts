@@ -1,9 +1,7 @@
-import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { ApiError, rest, sendAccountRequest, unwrap } from '../client'
-import type { BodyOf, Me } from '../types'
-import { useAction } from './action'
+import type { Me } from '../types'
 import { keys } from './keys'
-import { fetchAllPages } from './pages'
 
 /** Returns the signed-in person, or null if no one is signed in. */
 async function readMe(): Promise<Me | null> {
@@ -26,23 +24,6 @@ export const useSignUpMode = () =>
   useQuery({ queryKey: keys.signUp, queryFn: () => unwrap(rest.GET('/api/v1/sign-up')), staleTime: 60_000 })
 
 export const confirmEmail = (key: string) => unwrap(rest.POST('/api/v1/email-confirmations', { body: { key } }))
-
-/** Starts a change of email. The change takes effect when it is confirmed by the link that is sent to the new address. */
-export function useStartEmailChange() {
-  const client = useQueryClient()
-  return useAction({
-    mutationFn: (body: BodyOf<'/api/v1/me/email', 'post'>) => unwrap(rest.POST('/api/v1/me/email', { body })),
-    onSuccess: () => client.invalidateQueries({ queryKey: keys.me }),
-  })
-}
-
-export function useCancelEmailChange() {
-  const client = useQueryClient()
-  return useAction({
-    mutationFn: () => rest.DELETE('/api/v1/me/email'),
-    onSuccess: () => client.invalidateQueries({ queryKey: keys.me }),
-  })
-}
 
 interface SignUp {
   name: string
@@ -92,50 +73,5 @@ export const resetPassword = (key: string, password: string) =>
 export const changePassword = (current_password: string, new_password: string) =>
   sendAccountRequest<unknown>('POST', `${accountPath}/account/password/change`, { current_password, new_password })
 
-/** Ends all other sessions of this person. */
-export const useEndSessions = () => useAction({ mutationFn: () => rest.DELETE('/api/v1/me/sessions') })
-
-export const useTokens = () =>
-  useQuery({
-    queryKey: keys.apiTokens,
-    queryFn: ({ signal }) =>
-      fetchAllPages(query => unwrap(rest.GET('/api/v1/me/tokens', { params: { query }, signal }))),
-  })
-
-/** When operators have viewed as this person. */
-export const useViewings = () =>
-  useQuery({
-    queryKey: keys.viewings,
-    queryFn: ({ signal }) =>
-      fetchAllPages(query => unwrap(rest.GET('/api/v1/me/viewings', { params: { query }, signal }))),
-  })
-
 /** Ends the viewing as another person in this session. */
 export const endViewing = () => rest.DELETE('/api/v1/me/viewing')
-
-export type TokenInput = Required<BodyOf<'/api/v1/me/tokens', 'post'>>
-
-export function useCreateToken() {
-  const client = useQueryClient()
-  return useAction({
-    mutationFn: (body: TokenInput) => unwrap(rest.POST('/api/v1/me/tokens', { body })),
-    onSuccess: () => client.invalidateQueries({ queryKey: keys.apiTokens }),
-  })
-}
-
-export function useRevokeToken() {
-  const client = useQueryClient()
-  return useAction({
-    mutationFn: (id: string) => rest.DELETE('/api/v1/me/tokens/{token_id}', { params: { path: { token_id: id } } }),
-    onSuccess: () => client.invalidateQueries({ queryKey: keys.apiTokens }),
-  })
-}
-
-export function useChangeMe() {
-  const client = useQueryClient()
-  // Not `useAction`: name, handle, picture and language share it, and a second change would be dropped while the first is sent.
-  return useMutation({
-    mutationFn: (body: BodyOf<'/api/v1/me', 'patch'>) => unwrap(rest.PATCH('/api/v1/me', { body })),
-    onSuccess: () => client.invalidateQueries({ queryKey: keys.me }),
-  })
-}

@@ -1,9 +1,8 @@
-import { keepPreviousData, queryOptions, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
+import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
 import { rest, unwrap } from '../client'
-import type { BodyOf, ChatActivity, ListedChatRow, ParticipantRow } from '../types'
-import { useAction } from './action'
+import type { AnyRow, BodyOf, ChatActivity, ListedChatRow, MessageRow } from '../types'
 import { keys } from './keys'
-import { buildPageQuery, fetchAllPages } from './pages'
+import { fetchAllPages } from './pages'
 
 export const chatsQuery = (workspaceId: string) =>
   queryOptions({
@@ -36,57 +35,6 @@ export const useChatsBetweenAgents = (workspaceId: string, isEditor: boolean) =>
     enabled: isEditor,
   })
 
-/** Searches the messages of all chats that the reader is in, the newest first. A query of no words is not sent. */
-export const useFoundMessages = (workspaceId: string, query: string, limit: number) =>
-  useQuery({
-    queryKey: [...keys.foundMessages(workspaceId, query), limit],
-    queryFn: ({ signal }) =>
-      unwrap(
-        rest.GET('/api/v1/workspaces/{workspace_id}/messages', {
-          params: { path: { workspace_id: workspaceId }, query: { q: query, limit } },
-          signal,
-        }),
-      ),
-    enabled: query !== '',
-    staleTime: 0,
-  })
-
-export interface MessageFilter {
-  q: string
-  chat_id?: string
-  author_id?: string
-  kind?: 'human' | 'agent'
-  starts_on?: string
-  ends_on?: string
-  has_file?: boolean
-  order?: 'newest' | 'best'
-}
-
-/** Searches the messages of all chats that the reader is in, page by page. A query of no words is not sent. */
-export const useFoundMessagePages = (workspaceId: string, { q, ...filter }: MessageFilter) =>
-  useInfiniteQuery({
-    queryKey: [...keys.foundMessages(workspaceId, q), filter],
-    queryFn: ({ pageParam, signal }) =>
-      unwrap(
-        rest.GET('/api/v1/workspaces/{workspace_id}/messages', {
-          params: { path: { workspace_id: workspaceId }, query: { q, ...filter, ...buildPageQuery(pageParam) } },
-          signal,
-        }),
-      ),
-    initialPageParam: '',
-    getNextPageParam: page => page.next,
-    enabled: q !== '',
-    staleTime: 0,
-  })
-
-/** Reads the messages around one. */
-export const useMessagesAround = (chatId: string, messageId: string) =>
-  useQuery({
-    queryKey: keys.messagesAround(chatId, messageId),
-    queryFn: () => readMessagesAround(chatId, messageId),
-    staleTime: 0,
-  })
-
 /**
  * Returns the list of chats after a message or a read cursor changed one of them, the most recently active first.
  * Returns null when that chat is not in the list.
@@ -99,6 +47,21 @@ export function applyChatActivity(
   return chats
     .map(row => (row.chat.id === chat_id ? { ...row, unread, mentioned, last_read_seq, last_message } : row))
     .sort((a, b) => Date.parse(getLastActivity(b)) - Date.parse(getLastActivity(a)))
+}
+
+/**
+ * Returns the list of chats after rows of an open chat changed, because no activity is sent of it when its last message is edited or
+ * deleted. Returns null if none of the rows is a last message.
+ */
+export function applyChangedRows(chats: readonly ListedChatRow[], rows: readonly AnyRow[]): ListedChatRow[] | null {
+  const findNewer = ({ last_message: last }: ListedChatRow) =>
+    last &&
+    rows.find((row): row is MessageRow => row.kind === 'message' && row.id === last.id && row.version > last.version)
+  if (!chats.some(findNewer)) return null
+  return chats.map(row => {
+    const newer = findNewer(row)
+    return newer ? { ...row, last_message: newer } : row
+  })
 }
 
 const getLastActivity = ({ chat, last_message }: ListedChatRow) => last_message?.created_at ?? chat.created_at
@@ -119,8 +82,6 @@ export const createChat = (workspaceId: string, body: BodyOf<'/api/v1/workspaces
     rest.POST('/api/v1/workspaces/{workspace_id}/chats', { params: { path: { workspace_id: workspaceId } }, body }),
   )
 
-export const renameChat = (id: string, title: string) =>
-  unwrap(rest.PATCH('/api/v1/chats/{chat_id}', { params: { path: { chat_id: id } }, body: { title } }))
 /** Opens the direct chat with a person or an agent, and returns its row in the list of chats. */
 export const openDirectChat = (workspaceId: string, actorId: string) =>
   unwrap(
@@ -129,38 +90,10 @@ export const openDirectChat = (workspaceId: string, actorId: string) =>
       body: { actor_id: actorId },
     }),
   )
-/** Hides a direct chat from the list until its next message. */
-export const hideChat = (id: string) =>
-  rest.PUT('/api/v1/chats/{chat_id}/hidden', { params: { path: { chat_id: id } } })
-/** Mutes a chat for this person until a time; null: for good. */
-export const muteChat = (id: string, until: string | null) =>
-  rest.PUT('/api/v1/chats/{chat_id}/muted', { params: { path: { chat_id: id } }, body: { until } })
-export const unmuteChat = (id: string) =>
-  rest.DELETE('/api/v1/chats/{chat_id}/muted', { params: { path: { chat_id: id } } })
-/** Moves a chat to the archive of this person until they are mentioned in it. */
-export const archiveChat = (id: string) =>
-  rest.PUT('/api/v1/chats/{chat_id}/archived', { params: { path: { chat_id: id } } })
-export const restoreChat = (id: string) =>
-  rest.DELETE('/api/v1/chats/{chat_id}/archived', { params: { path: { chat_id: id } } })
-export const addToChat = (id: string, actorId: string) =>
-  unwrap(
-    rest.POST('/api/v1/chats/{chat_id}/participants', {
-      params: { path: { chat_id: id } },
-      body: { actor_id: actorId },
-    }),
-  )
 export const removeFromChat = (id: string, actorId: string) =>
   rest.DELETE('/api/v1/chats/{chat_id}/participants/{actor_id}', {
     params: { path: { chat_id: id, actor_id: actorId } },
   })
-export const setResponse = (id: string, actorId: string, response: ParticipantRow['response']) =>
-  unwrap(
-    rest.PATCH('/api/v1/chats/{chat_id}/participants/{actor_id}', {
-      params: { path: { chat_id: id, actor_id: actorId } },
-      body: { response },
-    }),
-  )
-
 // --- messages ---------------------------------------------------------------------------------------------------
 
 export type NewMessage = BodyOf<'/api/v1/chats/{chat_id}/messages', 'post'>
@@ -237,44 +170,3 @@ export const stopRun = (id: string) =>
   unwrap(rest.POST('/api/v1/runs/{run_id}/stop', { params: { path: { run_id: id } } }))
 export const retryRun = (id: string) =>
   unwrap(rest.POST('/api/v1/runs/{run_id}/retry', { params: { path: { run_id: id } } }))
-
-// --- links ------------------------------------------------------------------------------------------------------
-
-export const useLinks = (chatId: string, enabled = true) =>
-  useQuery({
-    queryKey: keys.links(chatId),
-    queryFn: ({ signal }) =>
-      fetchAllPages(query =>
-        unwrap(rest.GET('/api/v1/chats/{chat_id}/links', { params: { path: { chat_id: chatId }, query }, signal })),
-      ),
-    enabled,
-    // The server sends no frame when a link is used.
-    staleTime: 0,
-    refetchOnMount: 'always',
-  })
-
-export function useCreateLink(chatId: string) {
-  const client = useQueryClient()
-  return useAction({
-    mutationFn: (body: BodyOf<'/api/v1/chats/{chat_id}/links', 'post'>) =>
-      unwrap(rest.POST('/api/v1/chats/{chat_id}/links', { params: { path: { chat_id: chatId } }, body })),
-    onSuccess: () => client.invalidateQueries({ queryKey: keys.links(chatId) }),
-  })
-}
-
-export function useRevokeLink(chatId: string) {
-  const client = useQueryClient()
-  return useAction({
-    mutationFn: (id: string) => rest.DELETE('/api/v1/links/{link_id}', { params: { path: { link_id: id } } }),
-    onSettled: () => client.invalidateQueries({ queryKey: keys.links(chatId) }),
-  })
-}
-
-export const useJoinOffer = (token: string) =>
-  useQuery({
-    queryKey: keys.join(token),
-    queryFn: () => unwrap(rest.GET('/api/v1/join/{token}', { params: { path: { token } } })),
-    retry: false,
-  })
-
-export const joinByLink = (token: string) => unwrap(rest.POST('/api/v1/join/{token}', { params: { path: { token } } }))

@@ -1,6 +1,6 @@
 /** The directory of public agents, and the publication of an agent. */
 import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
-import { ApiError, rest, unwrap } from '../client'
+import { rest, unwrap } from '../client'
 import type { BodyOf, ListingCategory } from '../types'
 import { useAction } from './action'
 import { keys } from './keys'
@@ -67,40 +67,6 @@ export const usePublicAgents = (workspaceId: string, text: string) =>
     },
     placeholderData: keepPreviousData,
   })
-
-/**
- * A public agent that was taken down. `originId`: the original, for those who may publish it anew. `newHandle` and `newName`: the
- * public agent that was made of the original since then, or null.
- */
-export interface TakenDownAgent {
-  name: string
-  reason: string
-  isByOperator: boolean
-  takenDownAt: string
-  originId: string | null
-  originWorkspaceId: string | null
-  newHandle: string | null
-  newName: string | null
-}
-
-const toText = (value: unknown) => (typeof value === 'string' ? value : '')
-const toTextOrNull = (value: unknown) => (typeof value === 'string' ? value : null)
-
-/** Returns the facts of an error with the code `taken_down`, or null for any other value. */
-export function readTakenDown(error: unknown): TakenDownAgent | null {
-  if (!(error instanceof ApiError) || error.code !== 'taken_down') return null
-  const { data } = error
-  return {
-    name: toText(data['name']),
-    reason: toText(data['reason']),
-    isByOperator: data['by_operator'] === true,
-    takenDownAt: toText(data['taken_down_at']),
-    originId: toTextOrNull(data['origin_id']),
-    originWorkspaceId: toTextOrNull(data['origin_workspace_id']),
-    newHandle: toTextOrNull(data['new_handle']),
-    newName: toTextOrNull(data['new_name']),
-  }
-}
 
 /** Creates a chat with a public agent in a workspace of the reader. */
 export const tryPublicAgent = (id: string, workspaceId: string) =>

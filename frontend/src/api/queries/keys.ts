@@ -65,6 +65,7 @@ export const keys = {
   draftTrial: (draftId: string) => ['draft', draftId, 'trial'] as const,
   lockWaiter: (draftId: string, holderId: string) => ['draft', draftId, 'waiter', holderId] as const,
   pins: (chatId: string) => ['chat', chatId, 'pins'] as const,
+  revisions: (messageId: string) => ['message', messageId, 'revisions'] as const,
   ownThumbs: (chatId: string) => ['chat', chatId, 'thumbs'] as const,
   agentThumbs: (id: string) => ['agent', id, 'thumbs'] as const,
   links: (chatId: string) => ['chat', chatId, 'links'] as const,

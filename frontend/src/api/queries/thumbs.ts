@@ -1,9 +1,9 @@
 /** Thumbs: what people think of the answers of agents. */
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { rest, unwrap } from '../client'
-import type { BodyOf, ThumbValue } from '../types'
+import type { BodyOf } from '../types'
 import { keys } from './keys'
-import { buildPageQuery, fetchAllPages } from './pages'
+import { fetchAllPages } from './pages'
 
 export const giveThumb = (
   chatId: string,
@@ -33,32 +33,4 @@ export const useOwnThumbs = (chatId: string, enabled: boolean) =>
         unwrap(rest.GET('/api/v1/chats/{chat_id}/thumbs', { params: { path: { chat_id: chatId }, query }, signal })),
       ),
     enabled,
-  })
-
-/** The thumbs on the answers of an agent in chats that the reader may read, the newest first. */
-export const useAgentThumbs = (agentId: string, value: ThumbValue | null) =>
-  useInfiniteQuery({
-    queryKey: [...keys.agentThumbs(agentId), value],
-    queryFn: ({ pageParam, signal }) =>
-      unwrap(
-        rest.GET('/api/v1/agents/{agent_id}/thumbs', {
-          params: {
-            path: { agent_id: agentId },
-            query: { limit: 50, ...(value ? { value } : {}), ...buildPageQuery(pageParam) },
-          },
-          signal,
-        }),
-      ),
-    initialPageParam: '',
-    getNextPageParam: page => page.next,
-    staleTime: 0,
-  })
-
-/** The number of thumbs on the answers of an agent, also in chats that the reader may not read. */
-export const useThumbCounts = (agentId: string) =>
-  useQuery({
-    queryKey: [...keys.agentThumbs(agentId), 'counts'],
-    queryFn: ({ signal }) =>
-      unwrap(rest.GET('/api/v1/agents/{agent_id}/thumbs/counts', { params: { path: { agent_id: agentId } }, signal })),
-    staleTime: 0,
   })

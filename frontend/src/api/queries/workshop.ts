@@ -210,19 +210,3 @@ export const usePendingSuggestions = (workspaceId: string, agentId: string) =>
       return { count: page.results.length, isMore: page.next !== null }
     },
   })
-
-/** Reads a suggestion for its system message in a chat. */
-export const useSuggestionRow = (workspaceId: string, id: string) =>
-  useQuery({
-    queryKey: [...keys.suggestions(workspaceId), 'row', id],
-    queryFn: async () =>
-      (await unwrap(rest.GET('/api/v1/suggestions/{suggestion_id}', { params: { path: { suggestion_id: id } } })))
-        .suggestion,
-  })
-
-/** Asks the model again to summarize a suggestion. */
-export const useSummarize = () =>
-  useAction({
-    mutationFn: (id: string) =>
-      unwrap(rest.POST('/api/v1/suggestions/{suggestion_id}/summarize', { params: { path: { suggestion_id: id } } })),
-  })

@@ -12,20 +12,6 @@ const workspaceParams = (id: string) => ({ params: { path: { workspace_id: id } 
 
 export const createWorkspace = (name: string) => unwrap(rest.POST('/api/v1/workspaces', { body: { name } }))
 
-export const useMembers = (id: string) =>
-  useQuery({
-    queryKey: keys.members(id),
-    queryFn: ({ signal }) =>
-      fetchAllPages(query =>
-        unwrap(
-          rest.GET('/api/v1/workspaces/{workspace_id}/members', {
-            params: { path: { workspace_id: id }, query },
-            signal,
-          }),
-        ),
-      ),
-  })
-
 /** Reads the active invite links made by a member. They end when the member loses the right to invite. */
 export const useMemberLinks = (id: string, actorId: string, enabled: boolean) =>
   useQuery({
@@ -226,16 +212,3 @@ export function useRestoreWorkspace() {
     onSettled: () => client.invalidateQueries({ queryKey: keys.me }),
   })
 }
-
-/** Counts the open suggestions of a workspace, among others. It is read with the first page, as the counts of the sidebar are. */
-export const useSuggestionCount = (workspaceId: string) =>
-  useQuery({
-    queryKey: [...keys.suggestions(workspaceId), 'count'],
-    queryFn: ({ signal }) =>
-      unwrap(
-        rest.GET('/api/v1/workspaces/{workspace_id}/suggestions/count', {
-          params: { path: { workspace_id: workspaceId } },
-          signal,
-        }),
-      ),
-  })

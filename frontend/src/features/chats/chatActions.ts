@@ -5,6 +5,8 @@ import { chatState, isActive, isEnded, upsertRows } from '@/realtime'
 import { findRowToCompare } from './comparison'
 import type { ChatContextValue } from './components/ChatContext'
 import { type CopyFormat, findMarkdown } from './copying'
+import { findRowToDelete } from './deletions'
+import { isOwnText } from './edits'
 import { findRowToPin, findShownRows } from './pins'
 import { openChoiceOf } from './reactions'
 import { canStop, getBoardRights } from './stopRights'
@@ -24,9 +26,24 @@ function replyToFocused({ chatId, reply }: ChatContextValue): boolean {
   const id = findFocusedId()
   const row = id ? chatState(chatId).rows.message.get(id) : undefined
   // A system message has no text that a reply could quote.
-  if (!row || isSystemMessage(row)) return false
+  if (!row || isSystemMessage(row) || ('is_deleted' in row.payload && row.payload.is_deleted)) return false
   reply(row)
   return true
+}
+
+function editFocused({ chatId, edit, me }: ChatContextValue): boolean {
+  const id = findFocusedId()
+  const row = id ? chatState(chatId).rows.message.get(id) : undefined
+  if (!isOwnText(row, me)) return false
+  edit?.(row)
+  return true
+}
+
+function deleteFocused({ chatId, remove, me, isEditor }: ChatContextValue): boolean {
+  const id = findFocusedId()
+  const row = id ? findRowToDelete(chatState(chatId), id, me, isEditor) : undefined
+  if (row) remove?.(row)
+  return row !== undefined
 }
 
 function togglePinOfFocused({ chatId, togglePin }: ChatContextValue): boolean {
@@ -111,6 +128,8 @@ export function useChatActions({ context, focusComposer }: ChatActions): void {
   useActions(() => ({
     'composer.focus': focusComposer,
     'message.reply': () => replyToFocused(context),
+    'message.edit': context.edit && (() => editFocused(context)),
+    'message.delete': context.remove && (() => deleteFocused(context)),
     'message.pin': context.togglePin && (() => togglePinOfFocused(context)),
     'message.react': context.canReact ? () => reactToFocused(context) : null,
     'message.copyText': () => copyFocused(context, 'text'),

@@ -45,7 +45,7 @@ export function findRowToCompare(
   const row = chat.rows.message.get(id)
   if (!row) return undefined
   const rows = row.run_id ? chat.log.filter(other => other.run_id === row.run_id && !other.metadata) : [row]
-  const text = rows.findLast(other => other.type === 'TEXT_MESSAGE')
+  const text = rows.findLast((other): other is TextMessageRow => other.type === 'TEXT_MESSAGE' && !other.deleted_at)
   const isComparable = text?.run_id ? hasDraft(chat, text.author_id, me) : isPerson(text?.author_id ?? null)
   return isComparable ? text : undefined
 }

@@ -13,6 +13,7 @@ import {
   type ParticipantRow,
   type RunRow,
   readBoard,
+  type TextMessageRow,
   useAgents,
   useMe,
   useMembers,
@@ -276,6 +277,22 @@ export const useRun = (chatId: string, runId: string): RunRow | null =>
     chatId,
     useCallback((chat: ChatState) => chat.rows.run.get(runId) ?? null, [runId]),
   )
+
+/** Returns the id of a message that an answer is about and that was edited since the agent read it; null if there is none. */
+export const useEditedQuestion = (chatId: string, answer: TextMessageRow | undefined): string | null =>
+  useChatSelector(
+    chatId,
+    useCallback((chat: ChatState) => (answer ? findEditedQuestion(chat, answer) : null), [answer]),
+  )
+
+function findEditedQuestion(chat: ChatState, { payload, created_at: at }: TextMessageRow): string | null {
+  const ids = payload.answered_ids ?? (payload.answers ? [payload.answers] : [])
+  const edited = ids.filter(id => {
+    const row = chat.rows.message.get(id)
+    return row?.edited_at && !row.deleted_at && (payload.answers_earlier_text || row.edited_at > at)
+  })
+  return edited.at(-1) ?? null
+}
 
 /** Returns whether the run of a reply ended without an answer, and a later run has answered the same message or ended as well. */
 export function useIsTriedAgain(chatId: string, rows: readonly MessageRow[]): boolean {

@@ -9,7 +9,7 @@ import { isOfSubAgent } from './subAgents'
 export function isPinnable(row: MessageRow): boolean {
   if (isOfSubAgent(row)) return false
   if (row.type === 'FILE_MESSAGE') return !row.payload.is_deleted
-  return row.type === 'TEXT_MESSAGE' && !row.payload.stamp?.compared
+  return row.type === 'TEXT_MESSAGE' && !row.payload.is_deleted && !row.payload.stamp?.compared
 }
 
 /** Returns the row to pin or unpin for rows that are shown as one: the pinned one, else the last that can be pinned. */

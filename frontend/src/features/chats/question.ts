@@ -34,7 +34,7 @@ export function findQuestionBefore(
 ): TextMessageRow | null {
   const first = messages.find(row => row.run_id === answer.run_id) ?? answer
   const isQuestion = (row: MessageRow): row is TextMessageRow =>
-    row.type === 'TEXT_MESSAGE' && row.author_id !== null && !isAgent(row.author_id)
+    row.type === 'TEXT_MESSAGE' && !row.deleted_at && row.author_id !== null && !isAgent(row.author_id)
   const quoted = messages.find(row => row.id === first.reply_to)
   if (quoted && isQuestion(quoted)) return quoted
   return messages.filter(isQuestion).findLast(row => row.seq < getPlaceSeq(first)) ?? null

@@ -13,6 +13,10 @@ describe('a new message', () => {
     expect(isUnread(row(1, { type: 'COMPARISON', author_id: null }), 'alice')).toBe(false)
   })
 
+  it('is not what is left of a deleted message', () => {
+    expect(isUnread(row(1, { deleted_at: '2026-11-20T10:01:00Z' }), 'alice')).toBe(false)
+  })
+
   it('is not what a sub-agent writes', () => {
     const agent = { kind: 'sub' as const, name: 'reader', displayName: 'Reader', depth: 1, path: ['robin', 'reader'] }
     expect(isUnread(row(1, { metadata: { agent, call_id: 'a', avatar: null } }), 'alice')).toBe(false)

@@ -10,12 +10,13 @@ import { isOfSubAgent } from './subAgents'
 const readSeqByChat = new Map<string, number>()
 
 /**
- * Returns whether a message counts as unread, as on the server: a text or a file by another author, not of a sub-agent and not in an
- * answer that is not in use.
+ * Returns whether a message counts as unread, as on the server: a text or a file by another author, not deleted, not of a sub-agent
+ * and not in an answer that is not in use.
  */
 export const isUnread = (row: MessageRow, me: string) =>
   (row.type === 'TEXT_MESSAGE' || row.type === 'FILE_MESSAGE') &&
   row.author_id !== me &&
+  !row.deleted_at &&
   !isOfSubAgent(row) &&
   !row.is_unused
 

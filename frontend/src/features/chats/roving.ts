@@ -4,7 +4,7 @@
  */
 import { type FocusEvent, type KeyboardEvent, type RefObject, useCallback, useMemo, useRef, useState } from 'react'
 import type { VirtualizerHandle } from 'virtua'
-import { areSingleKeysOn, isInTextField } from '@/lib/keys'
+import { areSingleKeysOn, hasAnyModifier, isInTextField } from '@/lib/keys'
 import type { Item } from './timeline'
 import { runWhenRendered } from './whenDrawn'
 
@@ -141,8 +141,6 @@ export function useRovingFocus({ items, scroller, virtual }: Roving) {
     },
   }
 }
-
-const hasAnyModifier = (event: KeyboardEvent) => event.ctrlKey || event.metaKey || event.altKey || event.shiftKey
 
 /** Returns the index to which a key moves; -1 for none, null if the key does not move. */
 function getTargetIndex(key: string, items: readonly Item[], at: number): number | null {

@@ -16,6 +16,7 @@ export const canHaveThumb = (row: MessageRow | undefined, findActor: FindActor):
   row?.type === 'TEXT_MESSAGE' &&
   findActor(row.author_id)?.kind === 'agent' &&
   !row.payload.greeting &&
+  !row.payload.is_deleted &&
   !row.payload.stamp?.compared &&
   !isOfSubAgent(row)
 

@@ -434,6 +434,11 @@ function continuesGroup(before: Item, item: Extract<Item, { kind: 'message' | 'u
   const { reply_to: replyTo, created_at: at } = item.kind === 'message' ? item.row : item.entry
   if (replyTo) return false
   if (before.kind === 'unsent') return true
+  // What is left of a deleted message is a line without a header.
+  if (
+    [before, item].some(one => one.kind === 'message' && one.row.type === 'TEXT_MESSAGE' && one.row.payload.is_deleted)
+  )
+    return false
   const author = item.kind === 'message' ? item.row.author_id : me
   return (
     before.kind === 'message' &&

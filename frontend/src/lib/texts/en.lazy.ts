@@ -7,6 +7,7 @@ import boards from './en/boards'
 import compare from './en/compare'
 import context from './en/context'
 import directory from './en/directory'
+import edits from './en/edits'
 import files from './en/files'
 import history from './en/history'
 import inspector from './en/inspector'
@@ -35,6 +36,7 @@ export default {
   ...compare,
   ...context,
   ...directory,
+  ...edits,
   ...files,
   ...history,
   ...inspector,

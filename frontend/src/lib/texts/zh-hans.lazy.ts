@@ -6,6 +6,7 @@ import boards from './zh-hans/boards'
 import compare from './zh-hans/compare'
 import context from './zh-hans/context'
 import directory from './zh-hans/directory'
+import edits from './zh-hans/edits'
 import files from './zh-hans/files'
 import history from './zh-hans/history'
 import inspector from './zh-hans/inspector'
@@ -34,6 +35,7 @@ export default {
   ...compare,
   ...context,
   ...directory,
+  ...edits,
   ...files,
   ...history,
   ...inspector,

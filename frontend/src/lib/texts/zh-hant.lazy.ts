@@ -6,6 +6,7 @@ import boards from './zh-hant/boards'
 import compare from './zh-hant/compare'
 import context from './zh-hant/context'
 import directory from './zh-hant/directory'
+import edits from './zh-hant/edits'
 import files from './zh-hant/files'
 import history from './zh-hant/history'
 import inspector from './zh-hant/inspector'
@@ -34,6 +35,7 @@ export default {
   ...compare,
   ...context,
   ...directory,
+  ...edits,
   ...files,
   ...history,
   ...inspector,

@@ -98,7 +98,7 @@ function Thumb({ thumb, path, onGo }: ThumbProps) {
         </p>
       ) : null}
       <blockquote className={styles.answer} lang={detectLanguage(excerpt)}>
-        {excerpt}
+        {excerpt || t('deletedMessage')}
       </blockquote>
       <div className="row xs faint">
         {version !== null || apply !== null ? (

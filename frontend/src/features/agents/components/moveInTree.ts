@@ -12,7 +12,10 @@ export async function moveInTree(
   id: string,
   parentId: string | null,
 ): Promise<void> {
-  if (wouldReportToItself(agents, id, parentId)) return showToast(getCodeText('would_report_to_itself'))
+  if (wouldReportToItself(agents, id, parentId)) {
+    showToast(getCodeText('would_report_to_itself'))
+    return
+  }
   try {
     await moveAgent(id, parentId)
   } catch (error) {

@@ -7,7 +7,7 @@ import { Avatar } from '@/ui/Avatar'
 import { lazy } from '@/ui/lazy'
 import { Skeleton } from '@/ui/Skeleton'
 import { getCost } from '../cost'
-import { useIsTriedAgain, useRun, useStreamingTexts } from '../hooks'
+import { useEditedQuestion, useIsTriedAgain, useRun, useStreamingTexts } from '../hooks'
 import { buildReply, type ReplyParts } from '../reply'
 import {
   type ActiveStatus,
@@ -33,6 +33,7 @@ const AnswersWhen = lazy(() => import('./Board').then(module => ({ default: modu
 const BudgetStop = lazy(() => import('./BudgetStop').then(module => ({ default: module.BudgetStop })))
 const OtherAnswers = lazy(() => import('./OtherAnswers').then(module => ({ default: module.OtherAnswers })))
 const ReplyWithSubAgents = lazy(() => import('./SubAgents').then(module => ({ default: module.ReplyWithSubAgents })))
+const StaleAnswer = lazy(() => import('./StaleAnswer').then(module => ({ default: module.StaleAnswer })))
 const TotalCost = lazy(() => import('./SubAgents').then(module => ({ default: module.TotalCost })))
 
 interface AgentReplyProps {
@@ -55,7 +56,7 @@ interface AgentReplyProps {
 }
 
 const noTexts: readonly never[] = []
-const isText = (row: MessageRow): row is TextMessageRow => row.type === 'TEXT_MESSAGE'
+const isText = (row: MessageRow): row is TextMessageRow => row.type === 'TEXT_MESSAGE' && !row.payload.is_deleted
 
 /** Returns how many messages an answer answers. */
 const countAnswered = (answer: TextMessageRow | undefined) => answer?.payload.answered_ids?.length ?? 1
@@ -110,6 +111,7 @@ export const AgentReply = memo(function AgentReply(props: AgentReplyProps) {
           name={name}
         />
         {active && isPending(active) ? <PendingIndicator status={active} /> : null}
+        <StaleNote answer={answer} />
         {failedOrStopped?.runEnd.budget ? (
           <Suspense fallback={<Skeleton lines={2} label={t('loading')} />}>
             <BudgetStop
@@ -129,6 +131,18 @@ export const AgentReply = memo(function AgentReply(props: AgentReplyProps) {
     </article>
   )
 })
+
+/** Says that an answer is about a text that was edited since. */
+function StaleNote({ answer }: { answer: TextMessageRow | undefined }) {
+  const { chatId } = useChat()
+  const editedId = useEditedQuestion(chatId, answer)
+  if (!answer || !editedId) return null
+  return (
+    <Suspense fallback={null}>
+      <StaleAnswer answer={answer} editedId={editedId} />
+    </Suspense>
+  )
+}
 
 /** The parts of a reply. Until the code that shows sub-agents and boards is loaded, they are left out. */
 function ReplyBody(props: ComponentProps<typeof ReplyWithSubAgents>) {

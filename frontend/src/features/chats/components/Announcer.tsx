@@ -5,7 +5,7 @@ import { isOfSubAgent } from '../subAgents'
 import { useChat } from './ChatContext'
 import { useFormatLine } from './MessageParts'
 
-/** Announces complete messages of others to a screen reader, without those of sub-agents. */
+/** Announces complete messages of others to a screen reader, without those of sub-agents, and no edit. */
 export function Announcer({ messages }: { messages: readonly MessageRow[] }) {
   const { t } = useTexts()
   const { findActor, me } = useChat()
@@ -14,7 +14,7 @@ export function Announcer({ messages }: { messages: readonly MessageRow[] }) {
   const initialId = useRef(last?.id)
   const [text, setText] = useState('')
   useEffect(() => {
-    if (!last || last.id === initialId.current || last.author_id === me) return
+    if (!last || last.id === initialId.current || last.author_id === me || last.edited_at || last.deleted_at) return
     setText(t('announce', { name: findActor(last.author_id)?.name ?? '', text: formatLine(last) }))
   }, [last, me, findActor, t, formatLine])
   return (

@@ -2,6 +2,7 @@ import { createContext, useContext } from 'react'
 import type { MessageRow, TextMessageRow, ThumbValue } from '@/api'
 import type { FindName } from '@/ui/prose/mentions'
 import type { CopyFormat } from '../copying'
+import type { DeletableRow } from '../deletions'
 import type { FindActor } from '../hooks'
 
 /** Data and actions that every message of an open chat uses. */
@@ -21,6 +22,10 @@ export interface ChatContextValue {
   canReact: boolean
   /** Copies the message that is shown with this id. */
   copy(messageId: string, format: CopyFormat): void
+  /** Opens the form that edits one of the reader's own messages; null if the reader may not write. */
+  edit: ((row: TextMessageRow) => void) | null
+  /** Deletes a message for everybody, after a question if an agent answers it; null if the reader may not write. */
+  remove: ((row: DeletableRow) => void) | null
   /** Calls an answer good or bad, or takes that back; null if the reader may not. */
   toggleThumb: ((row: TextMessageRow, value: ThumbValue) => void) | null
   /** Asks the agent of this run for another answer to the same message; null if the reader may not. */

@@ -11,7 +11,7 @@ import {
   useRef,
   useState,
 } from 'react'
-import type { ListedChatRow, MessageRow, TextMessageRow, WorkspaceRow } from '@/api'
+import type { ListedChatRow, MessageRow, RunRow, TextMessageRow, WorkspaceRow } from '@/api'
 import { findSummarisedThrough } from '@/features/context'
 import { cx } from '@/lib/cx'
 import { useTexts } from '@/lib/language'
@@ -40,6 +40,8 @@ import { Skeleton } from '@/ui/Skeleton'
 import { useBoardsWentOn } from '../boardsWentOn'
 import { useChatActions } from '../chatActions'
 import { type CopyFormat, findMarkdown } from '../copying'
+import type { DeletableRow } from '../deletions'
+import { openEditOf } from '../edits'
 import { hasFirstSteps } from '../firstSteps'
 import {
   useActiveRuns,
@@ -76,6 +78,7 @@ import { Timeline, type TimelineHandle } from './Timeline'
 import timelineStyles from './Timeline.module.css'
 import { TypingLine } from './TypingLine'
 
+const DeleteDialog = lazy(() => import('./DeleteDialog').then(module => ({ default: module.DeleteDialog })))
 const FirstSteps = lazy(() => import('./FirstSteps').then(module => ({ default: module.FirstSteps })))
 
 interface ChatPageProps {
@@ -225,6 +228,16 @@ function OpenChat(props: ChatPageProps) {
     },
     [isAgent, onCompare],
   )
+  const [deleting, setDeleting] = useState<{ row: DeletableRow; runs: readonly RunRow[] } | null>(null)
+  const remove = useCallback(
+    async (row: DeletableRow) => {
+      const { deleteWithUndo, listRunsAnswering } = await import('../deleting')
+      const runs = listRunsAnswering(chatState(chatId), row.id)
+      if (runs.length > 0) setDeleting({ row, runs })
+      else deleteWithUndo(row)
+    },
+    [chatId],
+  )
   const context = useMemo<ChatContextValue>(
     () => ({
       chatId,
@@ -239,6 +252,8 @@ function OpenChat(props: ChatPageProps) {
       togglePin: canPin ? row => void togglePin(chatId, row) : null,
       canReact: canPin,
       copy: (id, format) => void copy(findMarkdown(chatState(chatId), id), format, findName),
+      edit: isViewing() ? null : openEditOf,
+      remove: isViewing() ? null : row => void remove(row),
       toggleThumb: canPin ? (row, value) => void toggleThumb(client, row, value, me) : null,
       askOtherAnswer: canPin ? runId => void askAgain(chatId, runId) : null,
       compare: comparableAgentId === null ? null : row => compare(row, comparableAgentId),
@@ -271,6 +286,7 @@ function OpenChat(props: ChatPageProps) {
       goToSeq,
       canPin,
       client,
+      remove,
     ],
   )
   useFocusOnOpen(() => at === null && composer.current?.focus())
@@ -318,6 +334,11 @@ function OpenChat(props: ChatPageProps) {
           <Composer ref={composer} title={title} onSent={onSent} />
         )}
         <ReactionChoice />
+        {deleting ? (
+          <Suspense fallback={null}>
+            <DeleteDialog {...deleting} onClose={() => setDeleting(null)} />
+          </Suspense>
+        ) : null}
         <Announcer messages={messages} />
       </ReadMarksContext>
     </ChatContext>

@@ -25,7 +25,9 @@ const participants = inChat.map(
 )
 
 const question = messageRow(7, { author_id: 'bob', payload: { text: 'What does it cost?' } })
+const edit = vi.fn()
 const context = buildChatContext({
+  edit,
   findActor: id => inChat.find(actor => actor.id === id) ?? null,
   findMessage: id => (id === question.id ? question : undefined),
 })
@@ -252,4 +254,18 @@ it('passes axe with its list open', async () => {
   await expect.element(screen.getByRole('listbox')).toBeVisible()
   const { violations } = await axe.run(screen.container, { runOnly: ['wcag2a', 'wcag2aa', 'best-practice'] })
   expect(violations.map(violation => violation.id).filter(id => id !== 'region')).toEqual([])
+})
+
+it('opens the form of the last own message by ↑ while it is empty', async () => {
+  const own = messageRow(3)
+  upsertRows('c', [own, messageRow(4, { author_id: 'bob' })])
+  edit.mockClear()
+  const { field } = await openComposer()
+  await userEvent.keyboard('Hello{ArrowUp}')
+  expect(edit).not.toHaveBeenCalled()
+  await field.fill('')
+  await userEvent.keyboard('{Shift>}{ArrowUp}{/Shift}')
+  expect(edit).not.toHaveBeenCalled()
+  await userEvent.keyboard('{ArrowUp}')
+  expect(edit).toHaveBeenCalledExactlyOnceWith(own)
 })

@@ -19,10 +19,10 @@ import { useFileDrop, useUploads } from '@/features/files'
 import { formatShortcut, useActions } from '@/lib/actions'
 import { cx } from '@/lib/cx'
 import { newId } from '@/lib/ids'
-import { isComposing } from '@/lib/keys'
+import { hasAnyModifier, isComposing } from '@/lib/keys'
 import { t, useTexts } from '@/lib/language'
 import { formatNumber } from '@/lib/time'
-import { type ChatState, useChatSelector } from '@/realtime'
+import { type ChatState, chatState, useChatSelector } from '@/realtime'
 import { IconButton } from '@/ui/Button'
 import blocks from '@/ui/blocks.module.css'
 import { FilePicker } from '@/ui/FilePicker'
@@ -30,6 +30,7 @@ import { lazy } from '@/ui/lazy'
 import { showToast } from '@/ui/toast'
 import { attachFiles, MAX_ATTACHMENTS, takeReadyAttachments } from '../attachments'
 import { useComposerDraft } from '../composerDraft'
+import { findLastOwnText } from '../edits'
 import { useAgentsAtWork, usePeopleWithChatOpen, useRunPhases, useStatesOfAgents } from '../hooks'
 import { replaceNamesByHandles } from '../mention'
 import { useMentionable, useMentionMenu } from '../mentionMenu'
@@ -40,6 +41,7 @@ import { AttachmentList } from './AttachmentList'
 import { useChat } from './ChatContext'
 import styles from './Composer.module.css'
 import { MentionList } from './MentionList'
+import { getTextId } from './MessageParts'
 import { OfferedQuestion } from './OfferedQuestion'
 import { ReplyTarget } from './ReplyTarget'
 import { UnreadableFiles } from './UnreadableFiles'
@@ -68,7 +70,7 @@ type WakeMode = 'auto' | 'nobody'
 /** The composer of a message, with a preview of the agents that it will wake. */
 export const Composer = memo(function Composer({ title, ref, onSent }: ComposerProps) {
   const { t } = useTexts()
-  const { chatId, workspaceId, me } = useChat()
+  const { chatId, workspaceId, me, edit, goTo } = useChat()
   const area = useRef<HTMLTextAreaElement>(null)
   const { text, replyTo, setText, setReplyTo, clear } = useComposerDraft(chatId)
   const [caret, setCaret] = useState(text.length)
@@ -128,10 +130,19 @@ export const Composer = memo(function Composer({ title, ref, onSent }: ComposerP
     setCaret(0)
     onSent()
   }
+  /** Opens the form of the last own message. Returns whether the composer is empty and there is one. */
+  const editLast = () => {
+    const row = text || replyTo || attachments.length > 0 ? undefined : findLastOwnText(chatState(chatId), me)
+    if (!row || !edit) return false
+    edit(row)
+    if (!document.getElementById(getTextId(row.id))) goTo(row.id)
+    return true
+  }
   const onKey = (event: KeyboardEvent<HTMLTextAreaElement>) => {
     if (isComposing(event) || mentions.onKey(event)) return
     const wake = getWakeModeOfKey(event, wakeMode)
     if (wake) submit(wake)
+    else if (event.key === 'ArrowUp' && !hasAnyModifier(event) && editLast()) area.current?.blur()
     else if (event.key === 'Escape' && offeredMessage) setOffered(null)
     else if (event.key === 'Escape' && replyTo) setReplyTo(null)
     else return

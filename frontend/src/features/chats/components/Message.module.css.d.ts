@@ -11,6 +11,7 @@ declare const blink: string;
 declare const msg: string;
 declare const c: string;
 declare const who: string;
+declare const edited: string;
 declare const more: string;
 declare const pinned: string;
 declare const acts: string;
@@ -36,6 +37,7 @@ export {
 	msg,
 	c,
 	who,
+	edited,
 	more,
 	pinned,
 	acts,
@@ -62,6 +64,7 @@ declare const __default_export__: {
 	msg: typeof msg;
 	c: typeof c;
 	who: typeof who;
+	edited: typeof edited;
 	more: typeof more;
 	pinned: typeof pinned;
 	acts: typeof acts;

@@ -15,11 +15,16 @@ interface MessageFrameProps {
   /** Whether the message before it is by the same author, so that the author is not shown again. */
   continuesAuthor: boolean
   children: ReactNode
+  /** The mark of an edited message. */
+  mark?: ReactNode
   footer?: ReactNode
+  /** False while the message is being edited, and once it is deleted. */
+  hasActions?: boolean
 }
 
 /** What texts and files outside of replies have: the author, the time, the message that is answered, and the actions. */
-export function MessageFrame({ row, continuesAuthor, children, footer }: MessageFrameProps) {
+export function MessageFrame(props: MessageFrameProps) {
+  const { row, continuesAuthor, children, mark, footer, hasActions = true } = props
   const { findActor } = useChat()
   const { t } = useTexts()
   const author = findActor(row.author_id)
@@ -31,7 +36,7 @@ export function MessageFrame({ row, continuesAuthor, children, footer }: Message
       className={cx(messageStyles.msg, continuesAuthor && messageStyles.more)}
       data-message={row.id}
       tabIndex={-1}
-      aria-label={`${name}, ${formatTime(row.created_at)}`}
+      aria-label={`${name}, ${formatTime(row.created_at)}${row.edited_at ? `, ${t('edited')}` : ''}`}
       aria-describedby={getTextId(row.id)}
     >
       {continuesAuthor && row.pinned_at ? (
@@ -48,14 +53,19 @@ export function MessageFrame({ row, continuesAuthor, children, footer }: Message
         />
       )}
       <div className={messageStyles.c}>
-        {continuesAuthor ? null : <MessageHeader actor={author} name={name} at={row.created_at} pinned={pinned} />}
+        {continuesAuthor ? null : (
+          <MessageHeader actor={author} name={name} at={row.created_at} pinned={pinned}>
+            {mark}
+          </MessageHeader>
+        )}
         {row.reply_to ? <Quote id={row.reply_to} /> : null}
         <div id={getTextId(row.id)}>{children}</div>
+        {continuesAuthor ? mark : null}
         <Reactions rows={rows} />
         {footer}
         <ReadMarks id={row.id} />
       </div>
-      <Actions row={row} />
+      {hasActions ? <Actions row={row} /> : null}
     </article>
   )
 }

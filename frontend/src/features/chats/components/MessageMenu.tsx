@@ -16,8 +16,8 @@ export function MessageMenu({ trigger, actions, onClosed }: MessageMenuProps) {
   const { t } = useTexts()
   return (
     <Menu label={t('messageActions')} trigger={trigger} align="end" isInitiallyOpen onClosed={onClosed}>
-      {actions.map(({ label, icon: Icon, run, shortcut }) => (
-        <MenuItem key={label} onSelect={run}>
+      {actions.map(({ label, icon: Icon, run, shortcut, isBad }) => (
+        <MenuItem key={label} onSelect={run} bad={isBad ?? false}>
           <Icon className="i s" aria-hidden />
           <span className="grow">{label}</span>
           {shortcut ? <span className="end">{formatShortcut(shortcut)}</span> : null}

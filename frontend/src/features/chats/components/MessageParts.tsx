@@ -4,6 +4,7 @@ import {
   Ellipsis,
   FileCode,
   type LucideIcon,
+  Pencil,
   Pin,
   PinOff,
   Reply,
@@ -11,8 +12,9 @@ import {
   RotateCw,
   ScanSearch,
   SmilePlus,
+  Trash2,
 } from 'lucide-react'
-import { memo, Suspense, useCallback, useRef, useState } from 'react'
+import { memo, type ReactNode, Suspense, useCallback, useRef, useState } from 'react'
 import type { ActorRow, FileMessageRow, MessageRow, TextMessageRow } from '@/api'
 import type { ActionId } from '@/lib/actions'
 import { useTexts } from '@/lib/language'
@@ -20,6 +22,8 @@ import { formatFullTime, formatTime } from '@/lib/time'
 import { Avatar } from '@/ui/Avatar'
 import { IconButton } from '@/ui/Button'
 import { lazy } from '@/ui/lazy'
+import { canDelete } from '../deletions'
+import { isOwnText } from '../edits'
 import { type FindActor, useBoard, useHasDraft } from '../hooks'
 import { formatMessageLine } from '../messageLine'
 import { chooseRowToPin } from '../pins'
@@ -67,14 +71,17 @@ interface MessageHeaderProps {
   at: string
   /** The pinned row of the message. */
   pinned?: MessageRow | undefined
+  /** Shown after the time. */
+  children?: ReactNode
 }
 
-export function MessageHeader({ actor, name, at, pinned }: MessageHeaderProps) {
+export function MessageHeader({ actor, name, at, pinned, children }: MessageHeaderProps) {
   return (
     <div className={messageStyles.who}>
       <b>{name}</b>
       {actor?.kind === 'agent' ? <AgentBadge actor={actor} /> : null}
       <Time at={at} />
+      {children}
       {pinned ? <PinMark row={pinned} /> : null}
     </div>
   )
@@ -135,6 +142,8 @@ export interface MessageAction {
   opensDialog?: true
   /** Whether it is in the menu of the toolbar. */
   isInMenu?: true
+  /** Whether it takes something away. */
+  isBad?: true
   /** Of an action that is switched on and off. */
   isPressed?: boolean
 }
@@ -142,17 +151,17 @@ export interface MessageAction {
 /** Lists what the reader can do with a message, in the order of its toolbar and of its menu. */
 function useMessageActions({ row, rows = [row], isAnswer = true }: ActionsProps): MessageAction[] {
   const { t } = useTexts()
-  const { reply, togglePin, canReact, runPath, onGo } = useChat()
+  const { me, isEditor, reply, edit, remove, togglePin, canReact, runPath, onGo } = useChat()
   const ofText = useTextActions(row)
   const otherAnswer = useOtherAnswerAction(row, rows, isAnswer)
   const thumbs = useThumbActions(row, isAnswer)
   const rowToPin = togglePin ? chooseRowToPin(rows) : undefined
   const actions: MessageAction[] = [
     { label: t('reply'), icon: Reply, run: () => reply(row), shortcut: 'message.reply' },
-    ...ofText,
-    ...otherAnswer,
-    ...thumbs,
   ]
+  if (edit && isOwnText(row, me))
+    actions.push({ label: t('edit'), icon: Pencil, run: () => edit(row), shortcut: 'message.edit' })
+  actions.push(...ofText, ...otherAnswer, ...thumbs)
   if (canReact && chooseRowToReact(rows))
     actions.unshift({
       label: t('react'),
@@ -172,6 +181,15 @@ function useMessageActions({ row, rows = [row], isAnswer = true }: ActionsProps)
   const runId = row.type === 'TEXT_MESSAGE' ? row.run_id : null
   if (runId)
     actions.push({ label: t('inspector.inspect'), icon: ScanSearch, run: () => onGo(runPath(runId)), isInMenu: true })
+  if (remove && canDelete(row, me, isEditor))
+    actions.push({
+      label: t('deleteMessage'),
+      icon: Trash2,
+      run: () => remove(row),
+      shortcut: 'message.delete',
+      isInMenu: true,
+      isBad: true,
+    })
   return actions
 }
 

@@ -53,13 +53,14 @@ async function openList(goTo = vi.fn()) {
   return { screen, goTo, show }
 }
 
-it('lists the pinned messages and opens one in its place', async () => {
+it('lists the pinned messages with their present texts and opens one in its place', async () => {
   const { screen, goTo } = await openList()
   const first = screen.getByRole('listitem').first()
   await expect.element(first).toHaveTextContent('Alice')
   await expect.element(first).toHaveTextContent('text 2')
   await expect.element(first).toHaveTextContent('Pinned by Bob')
-  await screen.getByText('text 1').click()
+  upsertRows('c', [{ ...pinned(1), version: 20, payload: { ...pinned(1).payload, text: 'edited 1' } } as MessageRow])
+  await screen.getByText('edited 1').click()
   expect(goTo).toHaveBeenCalledWith('m1')
   await expect.element(screen.getByRole('dialog')).not.toBeInTheDocument()
 })

@@ -1,11 +1,12 @@
 import { Pin, PinOff } from 'lucide-react'
-import { useState } from 'react'
+import { useCallback, useState } from 'react'
 import { type MessageRow, useMe, usePins } from '@/api'
 import { useActions } from '@/lib/actions'
 import { useTexts } from '@/lib/language'
 import { detectLanguage } from '@/lib/textLanguage'
 import { formatFullTime, formatShortDate } from '@/lib/time'
 import { isViewing } from '@/lib/viewing'
+import { type ChatState, useChatSelector } from '@/realtime'
 import { Avatar } from '@/ui/Avatar'
 import { IconButton } from '@/ui/Button'
 import { ListPopover } from '@/ui/ListPopover'
@@ -69,6 +70,15 @@ function PinList({ chatId, version, findActor, goTo }: Omit<PinnedMessagesProps,
   )
 }
 
+/** Returns the row as it is in the open chat, where it may have been edited since the list was read. */
+function useNewestRow(listed: MessageRow): MessageRow {
+  const stored = useChatSelector(
+    listed.chat_id,
+    useCallback((chat: ChatState) => chat.rows.message.get(listed.id), [listed.id]),
+  )
+  return stored && stored.version > listed.version ? stored : listed
+}
+
 interface PinItemProps {
   row: MessageRow
   findActor: FindActor
@@ -76,8 +86,9 @@ interface PinItemProps {
   canUnpin: boolean
 }
 
-function PinItem({ row, findActor, goTo, canUnpin }: PinItemProps) {
+function PinItem({ row: listed, findActor, goTo, canUnpin }: PinItemProps) {
   const { t } = useTexts()
+  const row = useNewestRow(listed)
   const myId = useMe().data?.actor.id ?? ''
   const findName = useFindName(findActor, row.chat_id, myId)
   const pinnedBy = usePinnedBy(findActor, myId)

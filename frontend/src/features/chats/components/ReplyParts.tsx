@@ -15,6 +15,7 @@ import { lazy } from '@/ui/lazy'
 import { CitationContext } from '@/ui/prose/citations'
 import { Skeleton } from '@/ui/Skeleton'
 import { showToast } from '@/ui/toast'
+import { useIsDeletionPending } from '../deletions'
 import { type Part, PLAN_TOOL } from '../reply'
 import type { ActiveStatus, RunStatus } from '../runStatus'
 import { canStop } from '../stopRights'
@@ -26,6 +27,7 @@ import { ToolCallPart } from './ToolCallPart'
 
 const RunOutcome = lazy(() => import('./RunOutcome').then(module => ({ default: module.RunOutcome })))
 const WrittenPlan = lazy(() => import('./Board').then(module => ({ default: module.WrittenPlan })))
+const DeletedLine = lazy(() => import('./DeletedMessage').then(module => ({ default: module.DeletedLine })))
 const ApprovalCard = lazy(() => import('./ApprovalCard').then(module => ({ default: module.ApprovalCard })))
 
 interface PartViewProps {
@@ -71,8 +73,16 @@ function MarkdownPart({
 }) {
   const { t } = useTexts()
   const { findName, goToSeq } = useChat()
+  const isPending = useIsDeletionPending(part.row?.id ?? '')
+  const row = part.row?.type === 'TEXT_MESSAGE' ? part.row : null
+  if (row && (row.payload.is_deleted || isPending))
+    return (
+      <div className="faint xs" data-part={row.id}>
+        <DeletedLine row={row} />
+      </div>
+    )
   // Numbers are citations only in an answer that read older messages with their numbers.
-  const stamp = part.row?.type === 'TEXT_MESSAGE' ? part.row.payload.stamp : null
+  const stamp = row?.payload.stamp
   const citesMessages = stamp?.context != null
   return (
     <div

@@ -86,7 +86,7 @@ function MessageGroup({ rows }: { rows: readonly SystemMessageRow[] }) {
 }
 
 /** Attributes that make a system message focusable by the arrow keys, with its text as its name. */
-const getFocusAttributes = (id = '') => ({ role: 'group', tabIndex: -1, 'aria-labelledby': getTextId(id) })
+export const getFocusAttributes = (id = '') => ({ role: 'group', tabIndex: -1, 'aria-labelledby': getTextId(id) })
 
 /** `isPart`: the message is shown inside a group. */
 function SingleMessage({ row, isPart = false }: { row: SystemMessageRow; isPart?: boolean }) {

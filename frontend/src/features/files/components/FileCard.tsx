@@ -18,14 +18,24 @@ const icons: Record<FileKind, typeof FileText> = {
 
 export const iconOf = (kind: FileKind) => icons[kind]
 
+interface FileCardProps {
+  file: FilePayload
+  /** The name of the one who has deleted the file; empty if that is not known. */
+  deletedBy?: string
+}
+
 /** A file with its name, its facts and a way to download it; of a picture, the picture. */
-export function FileCard({ file }: { file: FilePayload }) {
+export function FileCard({ file, deletedBy = '' }: FileCardProps) {
   const { t } = useTexts()
   if (file.is_deleted) {
     return (
       <p className={styles.card}>
         <FileX className="i" aria-hidden />
-        <span className="faint">{t('files.deleted', { name: file.name })}</span>
+        <span className="faint">
+          {deletedBy
+            ? t('files.deletedBy', { name: file.name, actor: deletedBy })
+            : t('files.deleted', { name: file.name })}
+        </span>
       </p>
     )
   }

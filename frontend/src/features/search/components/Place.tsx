@@ -146,7 +146,9 @@ function PlaceMessage({ row, author, name, isHit, findName }: PlaceMessageProps)
             {formatTime(row.created_at)}
           </time>
         </div>
-        {row.type === 'TEXT_MESSAGE' ? (
+        {row.payload.is_deleted ? (
+          <p className="faint">{t('deletedMessage')}</p>
+        ) : row.type === 'TEXT_MESSAGE' ? (
           <LazyProse text={row.payload.text} findName={findName} />
         ) : (
           <p>

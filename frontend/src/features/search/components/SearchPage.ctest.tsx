@@ -38,6 +38,8 @@ const message = (id: string, text: string) => ({
   created_at: '2026-03-12T16:05:00Z',
 })
 
+const deleted = { ...message('m3', ''), payload: { text: '', is_deleted: true } }
+
 let requests: URLSearchParams[] = []
 
 function answer(hits: readonly FoundMessage[], next: string | null = null) {
@@ -47,7 +49,7 @@ function answer(hits: readonly FoundMessage[], next: string | null = null) {
       return [
         200,
         {
-          ...page([message('m0', 'Before it.'), message('m1', 'The **pricing** of May.')]),
+          ...page([message('m0', 'Before it.'), message('m1', 'The **pricing** of May.'), deleted]),
           before: null,
           after: null,
           other_answers: [],
@@ -96,6 +98,7 @@ it('shows the hits with their words marked, and the first one in its place', asy
   expect(row.element().querySelector('mark')).toHaveTextContent('pricing')
   const place = screen.getByRole('region', { name: 'The message in its place' })
   await expect.element(place.getByText('Before it.')).toBeVisible()
+  await expect.element(place.getByText('deleted message')).toBeVisible()
   await vi.waitFor(() => expect([...(CSS.highlights.get('found') ?? [])].map(String)).toEqual(['pricing']))
   await place.getByRole('button', { name: 'Open in chat' }).click()
   expect(onGo).toHaveBeenCalledWith('/w/lighthouse/c/kyoto?find=pricing#m1')

@@ -36,7 +36,7 @@ const access = {
   'access.scope.read': 'Only reads',
   'access.webhooks': 'Webhooks',
   'access.webhooksHint':
-    'Each message that wakes the agent is posted to these URLs, signed by Standard Webhooks. Only while an outside program answers for it.',
+    'Each message that wakes the agent, and each edit and deletion in its chats, is posted to these URLs, signed by Standard Webhooks. Only while an outside program answers for it.',
   'access.webhookUrl': 'URL of the webhook',
   'access.addWebhook': 'Add the webhook',
   'access.addingWebhook': 'Adding',

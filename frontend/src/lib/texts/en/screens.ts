@@ -144,7 +144,6 @@ const screens = {
   rename: 'Rename',
   saving: 'Saving',
   saveChanges: 'Save changes',
-  undo: 'Undo',
   choose: 'choose',
   // palette
   paletteHint: 'Find messages, people, chats, agents or a command',

@@ -35,7 +35,7 @@ const access = {
   'access.scope.read': '只能读取',
   'access.webhooks': 'Webhook',
   'access.webhooksHint':
-    '唤醒 Agent 的每条消息都会发送到这些网址，并按 Standard Webhooks 签名。只在由外部程序回复时发送。',
+    '唤醒 Agent 的每条消息，以及其聊天室中的每次编辑和删除，都会发送到这些网址，并按 Standard Webhooks 签名。只在由外部程序回复时发送。',
   'access.webhookUrl': 'Webhook 网址',
   'access.addWebhook': '添加 Webhook',
   'access.addingWebhook': '添加中',

@@ -144,7 +144,6 @@ const screens: Record<keyof typeof en, string> = {
   rename: '重命名',
   saving: '正在保存',
   saveChanges: '保存更改',
-  undo: '撤销',
   choose: '选择',
   // palette
   paletteHint: '搜索消息、成员、聊天室、Agent 或命令',

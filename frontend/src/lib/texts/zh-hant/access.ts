@@ -35,7 +35,7 @@ const access = {
   'access.scope.read': '只能讀取',
   'access.webhooks': 'Webhook',
   'access.webhooksHint':
-    '喚醒 Agent 的每則訊息都會傳送到這些網址，並依 Standard Webhooks 簽章。只在由外部程式回覆時傳送。',
+    '喚醒 Agent 的每則訊息，以及其聊天室中的每次編輯和刪除，都會傳送到這些網址，並依 Standard Webhooks 簽章。只在由外部程式回覆時傳送。',
   'access.webhookUrl': 'Webhook 網址',
   'access.addWebhook': '新增 Webhook',
   'access.addingWebhook': '新增中',

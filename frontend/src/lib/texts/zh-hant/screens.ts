@@ -144,7 +144,6 @@ const screens: Record<keyof typeof en, string> = {
   rename: '重新命名',
   saving: '正在儲存',
   saveChanges: '儲存變更',
-  undo: '復原',
   choose: '選擇',
   // palette
   paletteHint: '搜尋訊息、成員、聊天室、Agent 或指令',

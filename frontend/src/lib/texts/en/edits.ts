@@ -1,0 +1,32 @@
+/** The texts of editing and deleting messages, in English. */
+const edits = {
+  'edits.label': 'Edit message',
+  'edits.save': 'Save',
+  'edits.saving': 'Saving',
+  'edits.keySave': 'save',
+  'edits.keyCancel': 'cancel',
+  'edits.notSaved': 'Not saved: {{why}} Your text is kept.',
+  'edits.elsewhere': 'This message was edited elsewhere meanwhile.',
+  'edits.wakes': 'The agent that you added will answer:',
+  'edits.wakesNobody': 'No agent will answer.',
+  'edits.hasAnswered_one': '{{names}} has answered. It can answer again.',
+  'edits.hasAnswered_other': '{{names}} have answered. They can answer again.',
+  'edits.dontWake': 'Don’t ask {{name}}',
+  'edits.earlier': 'Earlier text',
+  'edits.times_one': 'edited once',
+  'edits.times_other': 'edited {{count}} times',
+  'edits.change': 'What the edit changed',
+  'edits.deletedOwn': '{{actor}} deleted a message',
+  'edits.deletedOther': '{{actor}} deleted a message by {{target}}',
+  'edits.show': 'Show the text',
+  'edits.isAnswering_one': '{{names}} is answering this message.',
+  'edits.isAnswering_other': '{{names}} are answering this message.',
+  'edits.doesNotStop': 'Deleting the message doesn’t stop the answer.',
+  'edits.deleteOnly': 'Delete only',
+  'edits.deleteAndStop': 'Delete and stop',
+  'edits.staleBy': 'Answers the earlier text, before {{name}}’s edit.',
+  'edits.stale': 'Answers the earlier text, before an edit.',
+  'edits.answerAgain': 'Answer again',
+} as const
+
+export default edits

@@ -1,0 +1,32 @@
+/** The texts of editing and deleting messages, in Simplified Chinese. */
+const edits = {
+  'edits.label': '编辑消息',
+  'edits.save': '保存',
+  'edits.saving': '正在保存',
+  'edits.keySave': '保存',
+  'edits.keyCancel': '取消',
+  'edits.notSaved': '未保存：{{why}}你的文字已保留。',
+  'edits.elsewhere': '这条消息刚才在别处被编辑过。',
+  'edits.wakes': '你新提及的 Agent 会回答：',
+  'edits.wakesNobody': '不会有 Agent 回答。',
+  'edits.hasAnswered_one': '{{names}}已经回答，可以重新回答。',
+  'edits.hasAnswered_other': '{{names}}已经回答，可以重新回答。',
+  'edits.dontWake': '不请{{name}}回答',
+  'edits.earlier': '先前的内容',
+  'edits.times_one': '已编辑一次',
+  'edits.times_other': '已编辑 {{count}} 次',
+  'edits.change': '这次编辑的更改',
+  'edits.deletedOwn': '{{actor}}删除了一条消息',
+  'edits.deletedOther': '{{actor}}删除了{{target}}的一条消息',
+  'edits.show': '显示内容',
+  'edits.isAnswering_one': '{{names}}正在回答这条消息。',
+  'edits.isAnswering_other': '{{names}}正在回答这条消息。',
+  'edits.doesNotStop': '删除消息不会停止回答。',
+  'edits.deleteOnly': '仅删除',
+  'edits.deleteAndStop': '删除并停止',
+  'edits.staleBy': '回答的是{{name}}编辑前的内容。',
+  'edits.stale': '回答的是编辑前的内容。',
+  'edits.answerAgain': '重新回答',
+} as const
+
+export default edits

@@ -1,0 +1,32 @@
+/** The texts of editing and deleting messages, in Traditional Chinese. */
+const edits = {
+  'edits.label': '編輯訊息',
+  'edits.save': '儲存',
+  'edits.saving': '正在儲存',
+  'edits.keySave': '儲存',
+  'edits.keyCancel': '取消',
+  'edits.notSaved': '未儲存：{{why}}你的文字已保留。',
+  'edits.elsewhere': '這則訊息剛才在別處被編輯過。',
+  'edits.wakes': '你新提及的 Agent 會回答：',
+  'edits.wakesNobody': '不會有 Agent 回答。',
+  'edits.hasAnswered_one': '{{names}}已經回答，可以重新回答。',
+  'edits.hasAnswered_other': '{{names}}已經回答，可以重新回答。',
+  'edits.dontWake': '不請{{name}}回答',
+  'edits.earlier': '先前的內容',
+  'edits.times_one': '已編輯一次',
+  'edits.times_other': '已編輯 {{count}} 次',
+  'edits.change': '這次編輯的變更',
+  'edits.deletedOwn': '{{actor}}刪除了一則訊息',
+  'edits.deletedOther': '{{actor}}刪除了{{target}}的一則訊息',
+  'edits.show': '顯示內容',
+  'edits.isAnswering_one': '{{names}}正在回答這則訊息。',
+  'edits.isAnswering_other': '{{names}}正在回答這則訊息。',
+  'edits.doesNotStop': '刪除訊息不會停止回答。',
+  'edits.deleteOnly': '只刪除',
+  'edits.deleteAndStop': '刪除並停止',
+  'edits.staleBy': '回答的是{{name}}編輯前的內容。',
+  'edits.stale': '回答的是編輯前的內容。',
+  'edits.answerAgain': '重新回答',
+} as const
+
+export default edits

@@ -1,0 +1,169 @@
+"""Messages that are edited or deleted while a run answers them, before, and after."""
+
+import pytest
+from django.db import transaction
+
+from agents.specs.content import ToolUse
+from chats import services as chats
+from chats.models import Message
+from common.errors import Invalid
+from runs.models import Run
+from runs.services.other_answers import request_other_answer
+from tests.api.test_rights import fingerprint
+from tests.concurrency import ConcurrentTransaction
+from tests.factories.agents import change_spec
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+CLOCK = [{"name": "current_time", "arguments": '{"timezone": "Asia/Taipei"}'}]
+
+
+def set_tools(environment, *tools):
+    change_spec(environment.team.robin.current_spec, tools=[ToolUse(tool=tool) for tool in tools])
+
+
+def edit(environment, message, text="second text", **more):
+    message.refresh_from_db()
+    return chats.edit_message(message.author, message.id, text=text, edited_at=message.edited_at, **more)
+
+
+def wait_for_running(environment):
+    environment.wait(lambda: environment.model.requests and Run.objects.filter(state="running").exists())
+
+
+def read_sent(environment, number=-1):
+    messages = environment.model.requests[number].body["messages"]
+    return "\n".join(str(one["content"]) for one in messages if one["role"] != "system")
+
+
+def test_MSG11_a_queued_run_reads_the_edited_text(environment, request):
+    message = environment.post("first text")
+    edit(environment, message)
+    request.getfixturevalue("engine")
+    environment.submit_queued_runs()
+    [run] = environment.wait_until_idle()
+    assert "second text" in read_sent(environment)
+    assert "first text" not in read_sent(environment)
+    assert run.answered_ids == [message.id]
+
+
+@pytest.mark.usefixtures("engine")
+def test_MSG11_a_running_run_reads_the_correction_at_its_next_step_and_does_not_begin_anew(environment):
+    set_tools(environment, "current_time")
+    environment.model.script(mode="drip", count=20, every=0.05, calls=CLOCK, then={"text": "Done."}, times=1)
+    message = environment.post("first text")
+    wait_for_running(environment)
+    edit(environment, message)
+    [run] = environment.wait_until_idle()
+    assert len(environment.model.requests) == 2
+    assert "I have corrected my earlier message. It reads now:]\nsecond text" in read_sent(environment)
+    assert run.changed_ids == []
+    answer = environment.log("TEXT_MESSAGE")[-1]
+    assert "answers_earlier_text" not in answer.payload
+
+
+@pytest.mark.usefixtures("engine")
+def test_MSG11_an_answer_that_was_written_during_the_edit_answers_the_earlier_text_and_is_followed_by_another(
+    environment,
+):
+    set_tools(environment)
+    environment.model.script(mode="drip", count=20, every=0.05, times=1)
+    message = environment.post("first text")
+    wait_for_running(environment)
+    edit(environment, message)
+    [run] = environment.wait_until_idle()
+    assert environment.log("TEXT_MESSAGE")[-1].payload["answers_earlier_text"] is True
+    request_other_answer(environment.team.alice, run.id)
+    environment.submit_queued_runs()
+    environment.wait_until_idle()
+    assert "second text" in read_sent(environment)
+    assert "first text" not in read_sent(environment)
+    assert "answers_earlier_text" not in environment.log("TEXT_MESSAGE")[-1].payload
+
+
+@pytest.mark.usefixtures("engine")
+def test_another_answer_that_was_written_during_the_edit_answers_the_earlier_text(environment):
+    set_tools(environment, "current_time")
+    message = environment.post("first text")
+    [run] = environment.wait_until_idle()
+    request_other_answer(environment.team.alice, run.id)
+    environment.model.script(mode="drip", count=20, every=0.05, calls=CLOCK, times=1)
+    environment.submit_queued_runs()
+    wait_for_running(environment)
+    edit(environment, message)
+    environment.wait_until_idle()
+    answer = environment.log("TEXT_MESSAGE")[-1]
+    assert (answer.run_id != run.id, answer.payload["answers_earlier_text"]) == (True, True)
+
+
+def test_an_edit_wakes_only_whom_its_author_chooses_among_the_added_mentions(environment, request):
+    team = environment.team
+    finch = environment.add_agent("Finch")
+    message = environment.post(f"@{team.robin.handle} look")
+    Run.objects.all().delete()
+    edit(environment, message, f"@{team.robin.handle} @{finch.handle} look")
+    assert environment.runs() == []
+    edit(environment, message, f"@{team.robin.handle} look")
+    before = fingerprint()
+    with pytest.raises(Invalid):
+        edit(environment, message, f"@{team.robin.handle} @{finch.handle} look", wake_ids=frozenset({team.robin.id}))
+    assert fingerprint() == before
+    edit(environment, message, f"@{team.robin.handle} @{finch.handle} look", wake_ids=frozenset({finch.id}))
+    [run] = environment.runs()
+    assert (run.agent, run.trigger_id, run.on_behalf_of) == (finch, message.id, team.alice)
+    request.getfixturevalue("engine")
+    environment.model.script(text="Looked.")
+    environment.submit_queued_runs()
+    [run] = environment.wait_until_idle()
+    assert (run.state, run.answered_ids) == ("completed", [message.id])
+    assert environment.list_answers(finch) == ["Looked."]
+
+
+def test_the_queued_run_of_a_deleted_message_is_stopped(environment):
+    message = environment.post("first text")
+    chats.delete_message(environment.team.alice, message.id)
+    [run] = environment.runs()
+    assert (run.state, run.attempt) == ("stopped", 0)
+
+
+def test_the_queued_run_of_a_deleted_message_answers_the_next_one_that_addresses_its_agent(environment, request):
+    first = environment.post("first text")
+    second = environment.post("another question")
+    chats.delete_message(environment.team.alice, first.id)
+    [run] = environment.runs()
+    assert (run.state, run.trigger_id, run.answered_ids) == ("queued", second.id, [second.id])
+    request.getfixturevalue("engine")
+    environment.submit_queued_runs()
+    environment.wait_until_idle()
+    assert "first text" not in read_sent(environment)
+    assert "[This message was deleted.]" in read_sent(environment)
+    assert len(environment.list_answers()) == 1
+
+
+@pytest.mark.usefixtures("engine")
+@pytest.mark.parametrize("stop_runs", [True, False])
+def test_a_running_run_of_a_deleted_message_is_stopped_only_if_its_author_says_so(environment, stop_runs):
+    set_tools(environment, "current_time")
+    environment.model.script(mode="drip", count=40, every=0.05, calls=CLOCK, then={"text": "Done."}, times=1)
+    message = environment.post("first text")
+    wait_for_running(environment)
+    chats.delete_message(environment.team.alice, message.id, stop_runs=stop_runs)
+    [run] = environment.wait_until_idle()
+    assert run.state == ("stopped" if stop_runs else "completed")
+    if not stop_runs:
+        assert "[The message that began with “first text” was deleted. Do not use it.]" in read_sent(environment)
+
+
+def test_an_edit_while_the_run_is_claimed_is_read_either_way(environment, request):
+    """The edit waits for the chat that the claim has locked, or the claim for the edit."""
+    message = environment.post("first text")
+    with transaction.atomic():
+        chats.lock_chat(environment.team.chat.id)
+        other = ConcurrentTransaction(lambda: edit(environment, Message.objects.get(pk=message.pk)))
+        request.getfixturevalue("engine")
+        environment.submit_queued_runs()
+    other.result()
+    environment.wait_until_idle()
+    [answer] = [one for one in environment.log("TEXT_MESSAGE") if one.author == environment.team.robin]
+    was_read = "second text" in read_sent(environment)
+    assert was_read != bool(answer.payload.get("answers_earlier_text"))
