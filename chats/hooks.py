@@ -24,7 +24,7 @@ class MessageChange:
     """An edit or the deletion of a message. `message` has its new text already, and the chat is locked.
 
     `added_mentions`: those whom an edit mentions and the earlier text did not; `wake_ids`: the agents among them that it wakes.
-    `stop_runs`: of a deletion: the runs that answer the message are stopped, also those that have begun.
+    `stop_runs`: whether a deletion also stops the runs that have begun to answer the message.
     """
 
     chat: Chat
@@ -39,8 +39,8 @@ class MessageChange:
 # Called when a person or an agent posts a text or a file, and for the answer of a run, before it is written.
 # Listeners return new rows to write with it, such as the queued runs of the agents that it wakes.
 message_posted: CollectingHook[[Chat, Message], VersionedRow] = CollectingHook("message_posted")
-# Called when a message was edited or deleted, before that is written. All apps that read texts of messages and store something of
-# them listen to it. Listeners return rows and changes of the chat to write in the same transaction.
+# Called when a message was edited or deleted, before that is written. All apps that store something taken from the texts of
+# messages listen to it. Listeners return rows and changes of the chat to write in the same transaction.
 message_changed: CollectingHook[[MessageChange], VersionedRow | RowUpdate[Any]] = CollectingHook("message_changed")
 # Called when rows of a chat were inserted, before the transaction commits. The chat is locked.
 rows_inserted: Hook[[UUID, Sequence[VersionedRow]]] = Hook("rows_inserted")

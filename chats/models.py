@@ -240,9 +240,9 @@ class Message(Identified, VersionedRow):
     )
 
     # Of the rows of another answer of an agent: the `seq` of the first row of the first answer of its group, whose position in the
-    # conversation it takes. Null: no other answer.
+    # conversation it takes. Null for all other messages.
     group_seq = models.BigIntegerField(_("group seq"), null=True)
-    # Whether it is in an answer that another one of its group replaces in the conversation.
+    # Whether it is in an answer that agents do not read: another one of its group is in use, or this one is not complete.
     is_unused = models.BooleanField(_("is unused"), default=False, db_default=False)
     # A list of `Reaction`, in the order in which its emojis were first used; null: none.
     reactions = models.JSONField(_("reactions"), null=True)

@@ -41,7 +41,7 @@ from workspaces.models import Workspace
 PAGE_BYTES = 512 * 1024
 """The most bytes of a page of messages. The first message that is read is not counted, so that a page has at least one message."""
 MAX_OTHER_ANSWERS = 200
-"""Messages of other answers that are read with a page."""
+"""The most messages of other answers that are read with a page."""
 MAX_NAMES = 5
 """Names that stand for the title of a chat without one."""
 EXCERPT_CHARACTERS = 200

@@ -44,7 +44,8 @@ RIGHTS_GROUP = "rights"
 def publish(frame: Frame, *, activity_in: UUID | None = None) -> None:
     """Publish a frame to its topic on commit, or at once outside a transaction.
 
-    `activity_in` is the workspace if a message was posted: participants who do not have the chat open get its unread count.
+    `activity_in` is the workspace if a message was posted, edited or deleted: participants who do not have the chat open get
+    its unread count.
     """
     messages = [encode_for_redis(frame)]
     if activity_in is not None:

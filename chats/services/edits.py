@@ -28,11 +28,12 @@ MAX_REVISIONS = 100
 def edit_message(
     actor: Actor, message_id: UUID, *, text: str, edited_at: datetime | None, wake_ids: AbstractSet[UUID] = frozenset()
 ) -> Message:
-    """Replace the text of one's own message, and keep the earlier one. A message that has this text already stays as it is.
+    """Replace the text of one of the actor's own messages, and keep the earlier text. A message that has this text already
+    stays as it is.
 
-    `edited_at`: that of the message when the actor read it. `wake_ids`: the agents to wake among those that are mentioned now and
-    were not before. Raises `NotFound`, `Forbidden`, `TooLarge`, `Invalid`, `LimitReached`, and `Conflict` (`stale_revision`) if the
-    message was edited or deleted since.
+    `edited_at`: that of the message when the actor read it. `wake_ids`: the agents to wake, of those whom the new text mentions
+    and the earlier one did not. Raises `NotFound`, `Forbidden`, `TooLarge`, `Invalid`, `LimitReached`, and `Conflict`
+    (`stale_revision`) if the message was edited or deleted since.
     """
     message = _lock_message(actor, message_id)
     chat = message.chat
@@ -68,8 +69,8 @@ def edit_message(
 
 @transaction.atomic
 def delete_message(actor: Actor, message_id: UUID, *, stop_runs: bool = False) -> Message:
-    """Delete a text or a file for everybody: one's own, or as an editor any. Its row stays in the log, without its content. A
-    deleted message stays as it is.
+    """Delete a text or a file for everybody: one of the actor's own, or any if the actor is an editor. Its row stays in the
+    log, without its content. A message that is deleted already stays as it is.
 
     A queued run that would answer it ends, unless another message addresses its agent. `stop_runs`: runs that have begun to answer
     it are stopped, too. Raises `NotFound`, `Forbidden`, `Invalid`.
@@ -99,7 +100,7 @@ def delete_message(actor: Actor, message_id: UUID, *, stop_runs: bool = False) -
 
 
 def _lock_message(actor: Actor, message_id: UUID) -> Message:
-    """Return the message with its locked chat, if the actor may change it: it is their own, or they may delete any."""
+    """Return the message with its locked chat, if it is the actor's own, or the actor may delete any message."""
     message = get_message_for(actor, message_id)
     is_own = message.author_id == actor.pk and actor.is_human
     verb = ChatVerb.POST if is_own else ChatVerb.DELETE_ANY_MESSAGE

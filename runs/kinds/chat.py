@@ -400,7 +400,8 @@ class ChatRun(RunKind):
         return build_partial_messages(claimed, run, partial, model, find_mentions=self.is_participant)
 
     def replace_other_answers(self, run: Run, changes: list[chats.RowChange]) -> list[chats.RowChange]:
-        """Return the changes of an answer that is complete, with those that put it into the conversation instead of others."""
+        """Return the changes of an answer that is complete. A run that gives another answer adds those that put it into use
+        instead of the others of its group."""
         return changes
 
     @transaction.atomic
@@ -490,8 +491,9 @@ class ComparisonRun(ChatRun):
 
 
 class OtherAnswerRun(ChatRun):
-    """Another answer to the message that a run has answered. It reads what that run has read when it ended, without its answer, and
-    wakes nobody. It has all tools of the agent, but plans no board. When it is complete, it replaces the answer in use."""
+    """Another answer to the message that a run has answered. It reads the log up to the messages that this run has answered,
+    without the answers of its group, and wakes nobody. It has all tools of the agent, but plans no board. When it is complete,
+    it is in use instead of the others."""
 
     name = KindName.OTHER_ANSWER
     label = KindName.OTHER_ANSWER.label
@@ -499,7 +501,7 @@ class OtherAnswerRun(ChatRun):
     reads_later_messages = False
 
     def replace_other_answers(self, run: Run, changes: list[chats.RowChange]) -> list[chats.RowChange]:
-        # Somebody who has chosen an answer while this one was written has not seen it, and keeps theirs.
+        # An answer that was chosen while this one was being written stays in use: whoever chose it had not seen this one.
         ids = list_run_ids_of_group(run.get_chat_id(), cast(int, run.group_seq))
         lines = Message.objects.filter(
             chat=run.chat_id,
@@ -515,8 +517,8 @@ class OtherAnswerRun(ChatRun):
 
 
 def build_use_updates(run_id: UUID, run_ids: Sequence[UUID]) -> list[chats.RowChange]:
-    """Return the updates of stored messages by which the answer of `run_id` is in use, and no other answer of its group, whose runs
-    are `run_ids`. The files that an answer has posted are in use as it is."""
+    """Return the updates of stored messages that put the answer of `run_id` into use instead of the others of its group.
+    `run_ids`: the runs of the group. A file that an answer has posted is in use if the answer is."""
     rows = Message.objects.filter(run_id__in=run_ids).order_by("seq")
     return [
         RowUpdate(row).set(is_unused=row.run_id != run_id) for row in rows if row.is_unused == (row.run_id == run_id)
@@ -531,8 +533,8 @@ def _finish_without_answer(updates: Sequence[RowUpdate[Run]]) -> list[chats.RowC
 
 
 def record_history(run: Run, spec: AgentSpec | None, outcome: str, claimed: ClaimedRun | None) -> None:
-    """Store an entry about a run that is ending, with what it has read and done, if its agent has a memory over all its chats. Of
-    the runs that give another answer, only those that have given it have an entry."""
+    """Store an entry about a run that is ending, with what it has read and done, if its agent has a memory over all its chats.
+    A run that gives another answer has an entry only if it is completed."""
     is_other_answer = run.kind == KindName.OTHER_ANSWER
     if spec is None or get_content(spec).memory != "agent" or run.agent.is_public:
         return

@@ -96,7 +96,7 @@ def put_answers_in_place(run: Run, entries: Sequence[LogEntry]) -> list[LogEntry
 
 
 def list_run_ids_of_group(chat_id: UUID, group_seq: int) -> list[UUID]:
-    """Return the runs that have given the answers of a group, the first one first."""
+    """Return the runs of a group of answers, oldest first, also those that have given no answer."""
     first = Message.objects.filter(chat=chat_id, seq=group_seq).values_list("run_id", flat=True)
     others = Run.objects.filter(chat=chat_id, group_seq=group_seq).order_by("pk").values_list("pk", flat=True)
     return [id for id in (*first, *others) if id is not None]

@@ -27,7 +27,8 @@ def request_other_answer(actor: Actor, run_id: UUID) -> Run:
     """Start a run that gives another answer to the message that this run has answered. While such a run is active, return it.
 
     The new run works for the actor. Raises `NotFound`, `Forbidden` for agents, `Conflict` for a run that gave no answer, whose
-    message is deleted or whose agent may not answer here any more, and `LimitReached`.
+    message is deleted, whose agent may not answer here any more, or for whose agent an outside program answers now, and
+    `LimitReached`.
     """
     run = _get_answered_run(actor, run_id, ChatVerb.WAKE_AGENT)
     group_seq = _find_group_seq(run)
@@ -51,7 +52,7 @@ def request_other_answer(actor: Actor, run_id: UUID) -> Run:
         agent_id=run.agent_id,
         concurrency_key=f"{group[0]}:answer",
         trigger_id=run.trigger_id,
-        # It also reads the later messages that the first run has answered.
+        # The new run also reads the later messages that the first run has answered.
         trigger_seq=max(run.trigger_seq, *answered, trigger.seq),
         group_seq=group_seq,
         answered_ids=run.answered_ids,
@@ -73,9 +74,10 @@ def request_other_answer(actor: Actor, run_id: UUID) -> Run:
 
 @transaction.atomic
 def choose_answer(actor: Actor, run_id: UUID) -> Run:
-    """Choose which answer of a group is in use, and say so in the log of the chat. The one in use stays as it is.
+    """Put the answer of this run into use instead of the others of its group, and say so in the log of the chat. If it is in
+    use already, change nothing.
 
-    Raises `NotFound`, `Forbidden` for agents, and `Conflict` for a run that gave no answer, or the only one.
+    Raises `NotFound`, `Forbidden` for agents, and `Conflict` for a run that gave no answer, or the only one of its group.
     """
     run = _get_answered_run(actor, run_id, ChatVerb.POST)
     group = list_run_ids_of_group(run.get_chat_id(), _find_group_seq(run))
@@ -114,6 +116,6 @@ def _find_group_seq(run: Run) -> int:
     rows = Message.objects.filter(run_id=run.id).order_by("seq")
     first = rows.values_list("seq", flat=True).first()
     if first is None or not rows.filter(type="TEXT_MESSAGE").exists():
-        # A run whose message another one has answered ends without an answer of its own.
+        # A run is also completed, without an answer of its own, when another run has answered its message.
         raise Conflict(gettext("This run has given no answer."), code=Code.INVALID)
     return first

@@ -141,9 +141,10 @@ def build_stop_changes(runs: Sequence[Run], *, by: Actor | None = None) -> list[
 def update_runs_of_changed_message(change: MessageChange) -> list[chats.RowChange]:
     """Return the changes of runs when a message is edited or deleted. A listener of `message_changed`.
 
-    Queued runs read it as it is now. Running ones that have read it do so at their next step (`changed_ids`); another answer does
-    not, but says that it answers the earlier text. If the message of a queued run is deleted, the run answers the next message that
-    addresses its agent, or is stopped; if it is that of a run that has begun, the run is stopped only with `stop_runs`.
+    Queued runs read the message as it is now. Running ones that have read it read the change at their next step
+    (`changed_ids`). A run that gives another answer does not; if it answers this message, its answer says that it answers the
+    earlier text. If the message that a queued run would answer is deleted, the run answers the next message that addresses its
+    agent, or is stopped. A run that has begun to answer the deleted message is stopped only with `stop_runs`.
     """
     message = change.message
     active = Run.objects.filter(chat=change.chat, state__in=NOT_ENDED).select_related("agent", "on_behalf_of")
@@ -167,7 +168,7 @@ def update_runs_of_changed_message(change: MessageChange) -> list[chats.RowChang
 
 
 def _has_read(run: Run, message: Message) -> bool:
-    """Return whether a running run in the chat of the message has read it. That of a comparison counts as none."""
+    """Return whether a running run in the chat of the message has read it. For a run of a comparison, return False."""
     if run.kind == KindName.OTHER_ANSWER:
         return message.seq <= run.trigger_seq
     return message.seq <= run.read_to and get_kind(run).is_participant

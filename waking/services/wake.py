@@ -105,8 +105,8 @@ def _build_wakes(
     agent_hops: int,
     addressed: Sequence[tuple[Actor, MemoryScope, RefusalReason | None]],
 ) -> list[VersionedRow]:
-    """Return the runs of those of the addressed agents that nothing keeps from being woken. For agents whose program runs outside,
-    call the hook `agents_woken_outside` instead."""
+    """Return the runs of the addressed agents, without those whose wake is refused. For agents whose program runs outside, call
+    the hook `agents_woken_outside` instead."""
     runs: list[VersionedRow] = [
         _build_run(chat, agent, memory_scope, message, author, cause, agent_hops)
         for agent, memory_scope, refusal in addressed

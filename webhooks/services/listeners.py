@@ -52,8 +52,8 @@ def store_wakes_of_added_agents(chat: Chat, actors: Sequence[Actor], added_by: A
 
 
 def post_message_change(change: MessageChange) -> None:
-    """Store a delivery for each webhook of an agent in the chat whose program runs outside, because the program may have read the
-    message. A wake by a message that is deleted is no longer listed. A listener of `message_changed`."""
+    """Store a delivery for each webhook of the agents in the chat whose program runs outside, because the program may have read
+    the message. Delete the wakes by a message that is deleted. A listener of `message_changed`."""
     message = change.message
     if change.is_deleted:
         AgentWake.objects.filter(message_id=message.id).delete()

@@ -50,8 +50,8 @@ export function applyChatActivity(
 }
 
 /**
- * Returns the list of chats after rows of an open chat changed, because no activity is sent of it when its last message is edited or
- * deleted. Returns null if none of the rows is a last message.
+ * Returns the list of chats after rows of an open chat changed, because the server sends no activity of it when its
+ * last message is edited or deleted. Returns null if none of the rows is a last message.
  */
 export function applyChangedRows(chats: readonly ListedChatRow[], rows: readonly AnyRow[]): ListedChatRow[] | null {
   const findNewer = ({ last_message: last }: ListedChatRow) =>

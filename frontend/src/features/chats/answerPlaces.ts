@@ -34,7 +34,10 @@ function groupOtherAnswers(rows: readonly MessageRow[], active: readonly RunRow[
   return groups
 }
 
-/** Returns the run of the answer that is shown: the one that the reader looks at, else the newest that is being written, else the one in use. */
+/**
+ * Returns the run of the answer that is shown: the one that the reader has chosen to look at, else the newest that is
+ * being written, else the one in use.
+ */
 function chooseShown(
   answers: readonly string[],
   inUse: string | null,
@@ -121,7 +124,10 @@ function findAnswers(chat: ChatState, id: string): readonly string[] {
   return [getRunId(first), ...(groupOtherAnswers(selectOtherAnswers(chat), active).get(seq)?.keys() ?? [])]
 }
 
-/** Shows the answer with this message in its place. Returns the `seq` of the first row in that place; null if it has no other place. */
+/**
+ * Shows the answer with this message in the place of the first answer. Returns the `seq` of that place; null for a
+ * message that is shown in its own place.
+ */
 export function revealAnswer(chat: ChatState, id: string): number | null {
   const row = chat.rows.message.get(id)
   const answers = row ? findAnswers(chat, id) : noRuns
@@ -143,14 +149,14 @@ export async function askOtherAnswer(chatId: string, runId: string): Promise<voi
   try {
     const run = await requestOtherAnswer(runId)
     upsertRows(chatId, [run])
-    // Shown also if it fails.
+    // It is shown even if the agent then fails to give it.
     showAnswer(findAnswers(chatState(chatId), run.id), run.id)
   } catch (error) {
     showToast(getErrorText(error))
   }
 }
 
-/** Has agents read this answer instead of the one in use. */
+/** Puts this answer into use: agents read it instead of the others in its place. */
 export async function setAnswerInUse(chatId: string, runId: string): Promise<void> {
   try {
     upsertRows(chatId, [await chooseAnswer(runId)])

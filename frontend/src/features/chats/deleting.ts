@@ -1,4 +1,4 @@
-/** Deleting messages for everybody. For a while it can be undone, and nothing is sent. */
+/** Deleting messages for everybody: at once, or after a while in which it can be undone. */
 import { deleteMessage, type RunRow } from '@/api'
 import { getErrorText } from '@/lib/errors'
 import { t } from '@/lib/language'
@@ -9,7 +9,7 @@ import { type DeletableRow, pendingDeletions } from './deletions'
 /** The messages that will be deleted unless that is undone, by the id of the toast that offers it. */
 const waiting = new Map<number, DeletableRow>()
 
-/** Returns the runs that have begun to answer a message: to delete it does not stop them. */
+/** Returns the runs that have begun to answer a message. Deleting it does not stop them. */
 export const listRunsAnswering = (chat: ChatState, id: string): RunRow[] =>
   [...chat.rows.run.values()].filter(run => run.trigger_id === id && isActive(run) && run.state !== 'queued')
 

@@ -19,7 +19,7 @@ export async function saveEdit(row: TextMessageRow, text: string, wakeIds: reado
     if (openEdit.get()?.id === row.id) openEdit.set(null)
   } catch (error) {
     if (openEdit.get()?.id !== row.id) return
-    // Once told that there is another text, its author may replace it.
+    // The author has seen now that the message has another text, so the next attempt replaces it.
     const isOutdated = error instanceof ApiError && error.status === 409
     const latest = chatState(row.chat_id).rows.message.get(row.id) ?? row
     changeOpenEdit({ error: getErrorText(error), ...(isOutdated ? { editedAt: latest.edited_at } : {}) })

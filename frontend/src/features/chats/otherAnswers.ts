@@ -5,7 +5,7 @@ import { observable } from '@/lib/observable'
 import type { ChatState } from '@/realtime'
 import { getRunId } from './comparison'
 
-/** Which answer the reader looks at. It is forgotten when there is another number of answers: then the newest is shown. */
+/** Which answer the reader has chosen to look at. The choice ends when the number of answers changes. */
 export interface ShownAnswer {
   runId: string
   count: number

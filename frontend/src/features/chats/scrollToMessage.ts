@@ -19,7 +19,10 @@ export const UNREAD = 'new'
 
 const loadAnswerPlaces = () => import('./answerPlaces')
 
-/** Shows the answer with this message in its place. Returns the `seq` of that place if it has another one than its own, else null. */
+/**
+ * Shows the answer with this message in the place of the first answer. Returns the `seq` of that place; null for a
+ * message that is shown in its own place.
+ */
 async function findPlace(chatId: string, id: string): Promise<number | null> {
   if (selectOtherAnswers(chatState(chatId)).length === 0) return null
   const { revealAnswer } = await loadAnswerPlaces()

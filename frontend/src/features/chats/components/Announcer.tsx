@@ -5,7 +5,7 @@ import { isOfSubAgent } from '../subAgents'
 import { useChat } from './ChatContext'
 import { useFormatLine } from './MessageParts'
 
-/** Announces complete messages of others to a screen reader, without those of sub-agents, and no edit. */
+/** Announces complete messages of others to a screen reader, except edited or deleted ones and those of sub-agents. */
 export function Announcer({ messages }: { messages: readonly MessageRow[] }) {
   const { t } = useTexts()
   const { findActor, me } = useChat()

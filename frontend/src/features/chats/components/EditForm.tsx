@@ -186,7 +186,7 @@ function AddedAgents({ added, unwoken }: { added: readonly ActorRow[]; unwoken: 
   )
 }
 
-/** Says that agents have answered the message, which they do not do again by themselves. */
+/** Says which agents have answered the message: an edit does not make them answer again. */
 function AnsweredNote({ row }: { row: TextMessageRow }) {
   const { t } = useTexts()
   const { chatId, findActor } = useChat()
@@ -215,7 +215,7 @@ function nameMentions(text: string, mentionable: readonly ActorRow[]): string {
   })
 }
 
-/** Returns the agents that a text mentions, and that the stored one does not. */
+/** Returns the agents that a text mentions and the stored text does not. */
 function listAddedAgents(text: string, row: TextMessageRow, mentionable: readonly ActorRow[]): ActorRow[] {
   const handles = new Set(listMentions(text).map(({ handle }) => handle))
   return mentionable.filter(

@@ -85,7 +85,7 @@ it('edits a message in its place, with the names of those who are mentioned, and
 it('wakes the agents that the edit mentions in addition, unless they are taken out', async () => {
   const { screen, field } = await openForm()
   await field.fill('@Robin @Finch we are 14.')
-  await expect.element(screen.getByText('The agent that you added will answer:')).toBeVisible()
+  await expect.element(screen.getByText('Newly mentioned agents that will answer:')).toBeVisible()
   expect((await axe.run(screen.container, { rules: { region: { enabled: false } } })).violations).toEqual([])
   await screen.getByRole('button', { name: 'Save' }).click()
   await expect.element(field).not.toBeInTheDocument()

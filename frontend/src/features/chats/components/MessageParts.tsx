@@ -142,7 +142,7 @@ export interface MessageAction {
   opensDialog?: true
   /** Whether it is in the menu of the toolbar. */
   isInMenu?: true
-  /** Whether it takes something away. */
+  /** Whether it is shown as dangerous, such as a deletion. */
   isBad?: true
   /** Of an action that is switched on and off. */
   isPressed?: boolean
@@ -193,7 +193,7 @@ function useMessageActions({ row, rows = [row], isAnswer = true }: ActionsProps)
   return actions
 }
 
-/** Asks for another answer, of a complete answer of an agent. */
+/** Returns the action that asks for another answer; none if the row belongs to no complete answer of an agent. */
 function useOtherAnswerAction(row: MessageRow, rows: readonly MessageRow[], isAnswer: boolean): MessageAction[] {
   const { t } = useTexts()
   const { askOtherAnswer, findActor } = useChat()

@@ -1,4 +1,4 @@
-/** Another answer of an agent, and the choice of the one in use. */
+/** The texts of other answers of an agent and the choice of the one in use, in English. */
 const answers = {
   'answers.place': '{{n}} of {{count}}',
   'answers.previous': 'Previous answer',

@@ -7,7 +7,7 @@ const edits = {
   'edits.keyCancel': 'cancel',
   'edits.notSaved': 'Not saved: {{why}} Your text is kept.',
   'edits.elsewhere': 'This message was edited elsewhere meanwhile.',
-  'edits.wakes': 'The agent that you added will answer:',
+  'edits.wakes': 'Newly mentioned agents that will answer:',
   'edits.wakesNobody': 'No agent will answer.',
   'edits.hasAnswered_one': '{{names}} has answered. It can answer again.',
   'edits.hasAnswered_other': '{{names}} have answered. They can answer again.',

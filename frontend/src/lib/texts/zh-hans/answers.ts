@@ -1,4 +1,4 @@
-/** Another answer of an agent, and the choice of the one in use. */
+/** The texts of other answers of an agent and the choice of the one in use, in Simplified Chinese. */
 const answers = {
   'answers.place': '第 {{n}} 个，共 {{count}} 个',
   'answers.previous': '上一个回答',

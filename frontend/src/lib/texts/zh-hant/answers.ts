@@ -1,4 +1,4 @@
-/** Another answer of an agent, and the choice of the one in use. */
+/** The texts of other answers of an agent and the choice of the one in use, in Traditional Chinese. */
 const answers = {
   'answers.place': '第 {{n}} 個，共 {{count}} 個',
   'answers.previous': '上一個回答',
