@@ -442,8 +442,8 @@ class ChatRun(RunKind):
         batch = WriteBatch()
         add_llm_step(claimed, update, event, model, batch)
         rows_of_wakes = message_posted.call(run.get_chat(), message) if message and self.is_participant else []
-        if not event.answer.calls and message is None and not _has_reacted(run):
-            # An answer without a text and without calls would be invisible.
+        if not event.answer.calls and message is None and not (self.is_participant and _has_reacted(run)):
+            # An answer without a text and without calls would be invisible. A reaction is one, but replaces no other answer.
             batch.execute()
             self.close(update, EMPTY_ANSWER, rows, claimed=claimed)
         else:

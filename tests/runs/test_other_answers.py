@@ -1,5 +1,7 @@
 """Another answer to the same message: what its run reads, which answer later runs read, and races."""
 
+import json
+
 import pytest
 from django.db import transaction
 
@@ -21,6 +23,7 @@ from runs.models import Run
 from runs.services import other_answers, runs
 from tests.api.test_rights import fingerprint
 from tests.concurrency import ConcurrentTransaction
+from tests.factories.agents import add_tool_use
 from tests.factories.chats import MessageFactory, make_answer
 from tests.factories.context import HistorySummaryFactory
 from tests.factories.memory import HistoryEntryFactory
@@ -80,6 +83,17 @@ def test_another_answer_reads_what_the_first_has_read_and_replaces_it(environmen
     environment.wait_until_idle()
     read = list_turns(environment.model.requests[-1])
     assert read == ["Alice: @robin how many?", "fourteen", "Alice: @robin thanks", "noted", "Alice: @robin and now?"]
+
+
+def test_a_reaction_replaces_no_answer(environment, answered):
+    add_tool_use(environment.team.robin.current_spec, "react")
+    environment.model.script(
+        calls=[{"name": "react", "arguments": json.dumps({"emoji": "✅"})}], then={"tokens": [""], "finish": "stop"}
+    )
+    again = ask_again(environment, answered)
+    environment.wait_until_idle()
+    again.refresh_from_db()
+    assert (again.state, list_used(environment)) == ("failed", ["twelve"])
 
 
 def test_a_person_chooses_the_answer_that_agents_read_and_a_line_says_so(environment, answered):

@@ -2,6 +2,7 @@
 import type { MessageRow, TextMessageRow } from '@/api'
 import { observable } from '@/lib/observable'
 import type { ChatState } from '@/realtime'
+import { pendingDeletions } from './deletions'
 
 /** The form that edits a message. It is kept here, because a message that is scrolled out of view is unmounted. */
 export interface OpenEdit {
@@ -22,9 +23,18 @@ export const openEdit = observable<OpenEdit | null>(null)
 export const isOwnText = (row: MessageRow | undefined, me: string): row is TextMessageRow =>
   row?.type === 'TEXT_MESSAGE' && row.author_id === me && !row.run_id && !row.metadata && !row.payload.is_deleted
 
-/** Returns the last loaded text that this person has written. */
+/** Returns the last loaded text that this person has written and is not deleting. */
 export const findLastOwnText = ({ log }: ChatState, me: string): TextMessageRow | undefined =>
-  log.findLast((row): row is TextMessageRow => isOwnText(row, me))
+  log.findLast((row): row is TextMessageRow => isOwnText(row, me) && !pendingDeletions.get().has(row.id))
 
-export const openEditOf = (row: TextMessageRow): void =>
-  openEdit.set({ id: row.id, text: null, editedAt: row.edited_at, unwoken: [], error: null })
+/** Edits that were left for another message, with what is written in them, by the id of their message. */
+const left = new Map<string, OpenEdit>()
+
+/** Opens the form of a message, with what was written in it before that of another message was opened. */
+export function openEditOf(row: TextMessageRow): void {
+  const open = openEdit.get()
+  if (open?.id === row.id) return
+  if (open && open.text !== null) left.set(open.id, open)
+  openEdit.set(left.get(row.id) ?? { id: row.id, text: null, editedAt: row.edited_at, unwoken: [], error: null })
+  left.delete(row.id)
+}

@@ -117,6 +117,15 @@ it('leaves the text as it was by Escape, and sends nothing when it has not chang
   expect(listChanges(requests)).toEqual([])
 })
 
+it('keeps what is written while another message is edited', async () => {
+  const { screen, field } = await openForm()
+  await field.fill('we are 15.')
+  openEditOf(own({ id: 'm3' }))
+  await expect.element(field).not.toBeInTheDocument()
+  openEditOf(own())
+  await expect.element(screen.getByRole('textbox', { name: 'Edit message' })).toHaveValue('we are 15.')
+})
+
 it('keeps the text when it was edited elsewhere, says so, and replaces the other text only when saved again', async () => {
   const { screen, field } = await openForm()
   await field.fill('@Robin we are 14.')
