@@ -29,10 +29,13 @@ const MAX_NEAR = 10
 
 type SpokenRow = TextMessageRow | FileMessageRow
 
-/** Returns the texts and files of people and agents around a message. */
+/** Returns the texts and files of people and agents around a message, without answers that are not in use. */
 function findNear(rows: readonly MessageRow[], id: string): SpokenRow[] {
   const spoken = rows.filter(
-    (row): row is SpokenRow => (row.type === 'TEXT_MESSAGE' || row.type === 'FILE_MESSAGE') && !row.metadata,
+    (row): row is SpokenRow =>
+      (row.type === 'TEXT_MESSAGE' || row.type === 'FILE_MESSAGE') &&
+      !row.metadata &&
+      (!row.is_unused || row.id === id),
   )
   const at = spoken.findIndex(row => row.id === id)
   return spoken.slice(Math.max(0, at - MAX_NEAR), at + MAX_NEAR + 1)

@@ -39,6 +39,7 @@ const message = (id: string, text: string) => ({
 })
 
 const deleted = { ...message('m3', ''), payload: { text: '', is_deleted: true } }
+const unused = { ...message('m4', 'Another pricing.'), is_unused: true }
 
 let requests: URLSearchParams[] = []
 
@@ -49,7 +50,7 @@ function answer(hits: readonly FoundMessage[], next: string | null = null) {
       return [
         200,
         {
-          ...page([message('m0', 'Before it.'), message('m1', 'The **pricing** of May.'), deleted]),
+          ...page([message('m0', 'Before it.'), message('m1', 'The **pricing** of May.'), deleted, unused]),
           before: null,
           after: null,
           other_answers: [],
