@@ -45,7 +45,8 @@ SOCKET = """({chat, agent, rows, at}) => {
   const message = seq => ({
     kind: 'message', id: id(), chat_id: chat, version: seq, seq, author_id: `person ${Math.floor(seq / 3) % 7}`,
     type: 'TEXT_MESSAGE', payload: {text: `Line ${seq} with **words**, a [link](https://a.example) and \`code\`.`},
-    reply_to: null, run_id: null, created_at: at, edited_at: null,
+    reply_to: null, run_id: null, created_at: at, edited_at: null, deleted_at: null, metadata: null, group_seq: null,
+    is_unused: false,
   })
   const withRows = text => {
     const frame = JSON.parse(text)
@@ -107,7 +108,10 @@ class FakeSocket:
             "run_id": None,
             "created_at": AT,
             "edited_at": None,
-            "deleted": False,
+            "deleted_at": None,
+            "group_seq": None,
+            "is_unused": False,
+            "metadata": None,
         } | more
 
     def build_run(self, run_id: str, state: str) -> dict[str, Any]:
@@ -121,6 +125,7 @@ class FakeSocket:
             "state": state,
             "attempt": 1,
             "trigger_id": None,
+            "group_seq": None,
             "on_behalf_of": None,
             "stamp": None,
             "stopping": False,

@@ -19,8 +19,16 @@ type PlaceAnswers = Awaited<ReturnType<typeof loadAnswerPlaces>>['placeAnswers']
 
 const noRows: readonly MessageRow[] = []
 
-/** Returns the rows of other answers, without the files that they have posted. */
+const otherAnswersOfLog = new WeakMap<readonly MessageRow[], readonly MessageRow[]>()
+
+/** Returns the rows of other answers, without the files that they have posted. A log is searched once. */
 export function selectOtherAnswers({ log }: Pick<ChatState, 'log'>): readonly MessageRow[] {
+  const found = otherAnswersOfLog.get(log) ?? findOtherAnswers(log)
+  otherAnswersOfLog.set(log, found)
+  return found
+}
+
+function findOtherAnswers(log: readonly MessageRow[]): readonly MessageRow[] {
   const runIds = new Set(log.filter(row => row.group_seq !== null).map(getRunId))
   if (runIds.size === 0) return noRows
   return log.filter(
