@@ -208,6 +208,13 @@ def _query_new_messages(
     return _query_newest(rows, max_bytes, max_tokens)
 
 
+def list_changed_messages(run: Run, max_bytes: int, max_tokens: int) -> QuerySet[Message, Any]:
+    """Return the messages of other authors that were edited or deleted after a run had read them, the newest first, without those
+    of answers that are not in use, which it has not read."""
+    rows = Message.objects.filter(IS_USED, pk__in=run.changed_ids, chat_id=run.get_chat_id())
+    return _query_newest(rows.exclude(author_id=run.agent_id), max_bytes, max_tokens)
+
+
 def _query_spoken_messages(chat_id: UUID, since: int) -> QuerySet[Message]:
     rows = Message.objects.filter(IS_SPOKEN, chat_id=chat_id, seq__gt=since, deleted_at=None)
     facts = {"kind": F("author__kind"), "replied_author_id": F("reply_to__author_id")}

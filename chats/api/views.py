@@ -49,7 +49,7 @@ from chats.selectors import (
 from chats.services.posting_limits import get_posting_buckets, remember_workspace
 from common.database import use_custom_plans
 from common.errors import NotFound
-from common.paging import PAGE_PARAMETERS, answer_page, get_page
+from common.paging import MAX_LARGE_ROWS, PAGE_PARAMETERS, answer_page, get_page
 from common.rest import (
     Page,
     Request,
@@ -239,7 +239,7 @@ class MessageRevisions(APIView):
     def get(self, request: Request, message_id: UUID) -> HttpResponse:
         """List the earlier texts of a message, the last one first. Those of a deleted message are listed for editors only."""
         message = get_message_to_list_revisions(request.user, message_id)
-        return answer_page(request, message.revisions.all(), by="-replaced_at")
+        return answer_page(request, message.revisions.all(), by="-replaced_at", max_rows=MAX_LARGE_ROWS)
 
 
 class Pin(APIView):

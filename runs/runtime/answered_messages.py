@@ -43,14 +43,19 @@ def replace_trigger(update: RowUpdate[Run]) -> bool:
         return False
     trigger = Message.objects.select_related("author").get(pk=following[0].id)
     author = trigger.author
-    person = author if author is not None and author.is_human else run.on_behalf_of
+    # As for a run that this message would have started: it does not work for whom the deleted message was from.
+    cause_id = trigger.run_id or trigger.payload.get("sent_by_run_id")
+    cause = Run.objects.filter(pk=cause_id).first() if cause_id else None
+    person_id = author.id if author is not None and author.is_human else None
     update.set(
         trigger_id=trigger.id,
         trigger_seq=trigger.seq,
         answered_ids=[trigger.id],
         woken_by=author,
-        on_behalf_of=person,
-        triggered_by=person,
+        root_id=cause.tree_id if cause else None,
+        agent_hops=cause.agent_hops + 1 if cause else int(person_id is None),
+        on_behalf_of_id=person_id or (cause.on_behalf_of_id if cause else None),
+        triggered_by_id=person_id or (cause.triggered_by_id if cause else None),
     )
     return True
 

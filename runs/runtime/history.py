@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db.models import Q
+from django.db.models.functions import Left
 
 from agents.services.allowed_tools import ConfiguredTool
 from approvals.selectors import DecidedCall, find_waiting_calls
@@ -40,6 +41,7 @@ from runs.prepared_queries import (
     PROVIDER_FIELDS,
     STARTED_CALLS,
     TOOL_STEPS,
+    list_changed_messages,
     list_log,
 )
 from runs.runtime.claimed_run import ClaimedRun
@@ -137,28 +139,31 @@ def read_new_turns(run: Run) -> list[Turn]:
     read = [row for row in reversed(new) if is_read_by(row, run.agent_id)]
     entries = [entry for entry in map(build_entry, read) if get_side(entry) is None]
     if run.changed_ids:
-        entries = [*_list_corrections(run), *entries]
+        entries = [*_list_corrections(run, max_bytes), *entries]
     if not entries:
         return []
     return build_turns_of_others(entries, agent_id=run.agent_id, chat=read_chat_context(run, entries))
 
 
-def _list_corrections(run: Run) -> list[LogEntry]:
-    """Return an entry for each of the run's `changed_ids`, in which its author says what the message reads now."""
-    changed = Message.objects.filter(pk__in=run.changed_ids, chat_id=run.get_chat_id()).exclude(author_id=run.agent_id)
+def _list_corrections(run: Run, max_bytes: int) -> list[LogEntry]:
+    """Return an entry for each of the run's `changed_ids`, in which its author says what the message reads now: the newest ones,
+    as many as a model reads of new messages."""
+    rows = list(list_changed_messages(run, max_bytes, settings.LLM_MAX_CONTEXT))[::-1]
+    changed = [build_entry(row) for row in rows]
+    deleted = [entry.id for entry in changed if entry.payload.get("is_deleted")]
+    last_texts = MessageRevision.objects.filter(message__in=deleted).order_by("message_id", "-replaced_at")
+    beginnings = dict(
+        last_texts.distinct("message_id").values_list("message_id", Left("text", 4 * MAX_BEGINNING)) if deleted else ()
+    )
     entries: list[LogEntry] = []
-    for row in changed.order_by("seq").values_list(*LOG_COLUMNS):
-        entry = build_entry(row)
+    for entry in changed:
         is_text = entry.type == "TEXT_MESSAGE"
         if is_text and not entry.payload.get("is_deleted"):
             text = f"[I have corrected my earlier message. It reads now:]\n{entry.payload['text']}"
             entry = replace(entry, payload={**entry.payload, "text": text})
         elif is_text:
             # The model has read this text, and must know which message is meant.
-            earlier = (
-                MessageRevision.objects.filter(message=entry.id).order_by("replaced_at").values_list("text", flat=True)
-            )
-            beginning = " ".join((earlier.last() or "").split())[:MAX_BEGINNING]
+            beginning = " ".join(beginnings.get(entry.id, "").split())[:MAX_BEGINNING]
             text = f"[The message that began with “{beginning}” was deleted. Do not use it.]"
             entry = replace(entry, payload={**entry.payload, "text": text, "is_deleted": False})
         entries.append(entry)

@@ -1,5 +1,6 @@
 """Another answer of an agent to the same message, and the choice of the answer that is in use: the one that agents read."""
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from django.db import transaction
@@ -36,8 +37,7 @@ def request_other_answer(actor: Actor, run_id: UUID) -> Run:
     active = Run.objects.filter(chat=run.chat_id, group_seq=group_seq, state__in=NOT_ENDED).first()
     if active is not None:
         return active
-    if len(group) >= MAX_ANSWERS:
-        raise LimitReached(gettext("A message has at most %s answers of an agent.") % MAX_ANSWERS)
+    check_size_of_group(group)
     trigger = Message.objects.filter(pk=run.trigger_id, chat=run.chat_id).first() if run.trigger_id else None
     if trigger is None or trigger.payload.get("is_deleted", False):
         raise Conflict(gettext("The message that it answers was deleted."), code=Code.INVALID)
@@ -72,26 +72,36 @@ def request_other_answer(actor: Actor, run_id: UUID) -> Run:
     return again
 
 
+def check_size_of_group(run_ids: Sequence[UUID]) -> None:
+    """Raise `LimitReached` if a group, whose runs these are, can have no further answer."""
+    if len(run_ids) >= MAX_ANSWERS:
+        raise LimitReached(gettext("A message has at most %s answers of an agent.") % MAX_ANSWERS)
+
+
 @transaction.atomic
 def choose_answer(actor: Actor, run_id: UUID) -> Run:
     """Put the answer of this run into use instead of the others of its group, and say so in the log of the chat. If it is in
     use already, change nothing.
 
-    Raises `NotFound`, `Forbidden` for agents, and `Conflict` for a run that gave no answer, or the only one of its group.
+    Raises `NotFound`, `Forbidden` for agents, and `Conflict` for a run that gave no answer, or the only one of its group, or one
+    that was deleted.
     """
     run = _get_answered_run(actor, run_id, ChatVerb.POST)
     group = list_run_ids_of_group(run.get_chat_id(), _find_group_seq(run))
     if len(group) < 2:
         raise Conflict("There is no other answer.", code=Code.INVALID)
+    texts = Message.objects.filter(run_id=run.id, type="TEXT_MESSAGE", deleted_at=None)
+    answer = texts.order_by("-seq").first()
+    if answer is None:
+        raise Conflict(gettext("This run has given no answer."), code=Code.INVALID)
     if updates := build_use_updates(run.id, group):
-        answer = Message.objects.filter(run_id=run.id, type="TEXT_MESSAGE").order_by("-seq").first()
         line = chats.build_system_message(
             run.get_chat_id(),
             "ANSWER_CHOSEN",
             actor=actor,
             target=run.agent,
             run_id=run.id,
-            message_id=answer.id if answer else None,
+            message_id=answer.id,
         )
         chats.save_changes(run.get_chat_id(), [*updates, line])
         audit.record(actor, "answer.chosen", workspace_id=run.workspace_id, object_id=run.id)

@@ -30,10 +30,12 @@ from runs.models import NOT_ENDED, KindName, Run, RunOrigin, RunState
 from runs.permissions import get_run_for
 from runs.runtime.answered_messages import replace_trigger
 from runs.runtime.dispatch import dispatch_before_commit, dispatch_next_run, dispatch_run
+from runs.runtime.history import list_run_ids_of_group
 from runs.runtime.steps import LoopEnded
 from runs.runtime.sub_agents import list_runs_to_stop
 from runs.services.agent_states import publish_agent_states
 from runs.services.comparisons import build_retried_side
+from runs.services.other_answers import check_size_of_group
 from workspaces.models import Workspace
 
 
@@ -78,6 +80,10 @@ def retry_run(actor: Actor, run_id: UUID, *, as_operator: bool = False) -> Run:
     active = Run.objects.filter(origin=RunOrigin.RETRY, concurrency_key=run.concurrency_key, state__in=NOT_ENDED)
     if (again := active.filter(trigger_id=run.trigger_id).first()) is not None:
         return again
+    if run.group_seq is not None:
+        check_size_of_group(list_run_ids_of_group(run.get_chat_id(), run.group_seq))
+    if _is_answering_nothing(run):
+        raise Conflict(gettext("The message that it answers was deleted."), code=Code.INVALID)
     again = Run(
         kind=run.kind,
         origin=RunOrigin.RETRY,
@@ -104,6 +110,13 @@ def retry_run(actor: Actor, run_id: UUID, *, as_operator: bool = False) -> Run:
     chats.save_changes(run.get_chat_id(), changes)
     audit.record(actor, "run.retried", workspace_id=run.workspace_id, object_id=again.id)
     return again
+
+
+def _is_answering_nothing(run: Run) -> bool:
+    """Return whether all messages that a run answers were deleted."""
+    ids = [id for id in (run.trigger_id, *run.answered_ids) if id is not None]
+    deleted = Message.objects.filter(pk__in=ids, chat=run.chat_id).values_list("deleted_at", flat=True)
+    return bool(deleted) and all(deleted)
 
 
 def _get_locked_run(
@@ -157,7 +170,7 @@ def update_runs_of_changed_message(change: MessageChange) -> list[chats.RowChang
             if run.origin == RunOrigin.WAKE and replace_trigger(update):
                 changes.append(update)
             else:
-                stopped |= {other.pk: other for other in list_runs_to_stop(run)}
+                stopped[run.pk] = run  # not its tree: the run that wrote the message may have begun, and works on
         elif is_triggered and change.stop_runs:
             stopped |= {other.pk: other for other in list_runs_to_stop(run)}
         elif run.state == RunState.RUNNING and _has_read(run, message):

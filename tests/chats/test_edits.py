@@ -11,6 +11,7 @@ from chats.models import Chat, ChatActor, Message, MessageRevision
 from chats.selectors import get_listed_chat, search_messages
 from chats.services.edits import MAX_REVISIONS
 from common.errors import Conflict, Forbidden, Invalid, LimitReached, NotFound
+from common.paging import MAX_LARGE_ROWS
 from events.models import AuditRecord
 from events.rows import ThumbValue
 from files import services as files
@@ -188,6 +189,15 @@ def test_everybody_reads_earlier_texts_and_only_editors_those_of_a_deleted_messa
     assert texts == ["The code is 4712.", "The code is 4711."]
     bob.refused(403, "forbidden", "GET", path)
     charlie.refused(404, "not_found", "GET", path)
+
+
+def test_a_page_of_earlier_texts_is_as_short_as_that_of_other_long_texts(team, message):
+    MessageRevision.objects.bulk_create(
+        MessageRevision(message=message, text="x", written_at=message.created_at, replaced_at=message.created_at)
+        for _ in range(MAX_LARGE_ROWS + 1)
+    )
+    page = client_for(team, "alice").ok("GET", f"messages/{message.id}/revisions?limit=100")
+    assert (len(page["results"]), page["next"] is None) == (MAX_LARGE_ROWS, False)
 
 
 @pytest.mark.parametrize("delete_either", [chats.delete_message, files.delete_file])

@@ -1,17 +1,22 @@
 """Messages that are edited or deleted while a run answers them, before, and after."""
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
 
 from agents.specs.content import ToolUse
 from chats import services as chats
 from chats.models import Message
-from common.errors import Invalid
+from common.errors import Conflict, Invalid
 from runs.models import Run
+from runs.runtime.history import read_new_turns
+from runs.services import runs
 from runs.services.other_answers import request_other_answer
 from tests.api.test_rights import fingerprint
 from tests.concurrency import ConcurrentTransaction
 from tests.factories.agents import change_spec
+from tests.factories.chats import make_answer
+from tests.factories.runs import RunFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -167,3 +172,113 @@ def test_an_edit_while_the_run_is_claimed_is_read_either_way(environment, reques
     [answer] = [one for one in environment.log("TEXT_MESSAGE") if one.author == environment.team.robin]
     was_read = "second text" in read_sent(environment)
     assert was_read != bool(answer.payload.get("answers_earlier_text"))
+
+
+def test_a_queued_run_that_answers_the_next_message_works_for_whom_that_one_is_from(environment):
+    team = environment.team
+    finch = environment.add_agent("Finch")
+    bobs = RunFactory.create(
+        chat=team.chat, agent=finch, on_behalf_of=team.bob, triggered_by=team.bob, agent_hops=2, ended=True
+    )
+    first = environment.post(f"@{team.robin.handle} look")
+    second, _ = chats.post_message(
+        finch, team.chat.id, text=f"@{team.robin.handle} which price is it?", sent_by_run_id=bobs.id
+    )
+    chats.delete_message(team.alice, first.id)
+    [run] = environment.runs(agent=team.robin)
+    assert (run.state, run.trigger_id, run.woken_by) == ("queued", second.id, finch)
+    assert (run.on_behalf_of, run.triggered_by, run.agent_hops, run.tree_id) == (team.bob, team.bob, 3, bobs.id)
+
+
+def test_a_run_whose_message_is_deleted_before_another_agent_answers_it_works_on(environment):
+    team = environment.team
+    finch = environment.add_agent("Finch")
+    asking = RunFactory.create(chat=team.chat, agent=team.robin, on_behalf_of=team.alice, running=True)
+    said, _ = chats.post_message(
+        team.robin, team.chat.id, text=f"@{finch.handle} which price is it?", sent_by_run_id=asking.id
+    )
+    chats.delete_message(team.alice, said.id)
+    [run] = environment.runs(agent=finch)
+    asking.refresh_from_db()
+    assert (run.state, asking.state, asking.stop_requested_at) == ("stopped", "running", None)
+
+
+def make_running_run(environment, messages):
+    team = environment.team
+    chat = team.chat
+    chat.refresh_from_db()
+    return RunFactory.create(
+        chat=chat,
+        agent=team.robin,
+        on_behalf_of=team.alice,
+        running=True,
+        read_to=chat.version,
+        changed_ids=[one.id for one in messages],
+    )
+
+
+def test_FAIR3_a_running_run_reads_no_more_of_changed_messages_than_of_new_ones(environment, settings):
+    settings.LLM_MAX_CONTEXT = 2_000
+    messages = [environment.post("word " * 2_000, wake="nobody") for _ in range(5)]
+    for message in messages:
+        edit(environment, message, "other " * 2_000)
+    [turn] = read_new_turns(make_running_run(environment, messages))
+    assert turn.text.count("other") == 2_000
+
+
+def test_a_running_run_reads_of_any_number_of_deleted_messages_by_as_many_queries(environment):
+    counts = []
+    for number in (1, 1, 8):  # the first time, statements are prepared
+        messages = [environment.post(f"text {one}", wake="nobody") for one in range(number)]
+        for message in messages:
+            chats.delete_message(environment.team.alice, message.id)
+        run = make_running_run(environment, messages)
+        with CaptureQueriesContext(
+            connection,
+        ) as asked:
+            turns = read_new_turns(run)
+        counts.append(len(asked))
+        assert str(turns).count("was deleted. Do not use it.") == number
+    assert counts[1] == counts[2]
+
+
+def test_a_running_run_does_not_read_of_a_deleted_answer_that_was_not_in_use(environment):
+    finch = environment.add_agent("Finch")
+    answer = make_answer(environment.team.chat, finch, "The code is 4711.")
+    Message.objects.filter(pk=answer.pk).update(is_unused=True)
+    chats.delete_message(environment.team.alice, answer.id)
+    assert "4711" not in str(read_new_turns(make_running_run(environment, [answer])))
+
+
+def test_a_run_is_not_retried_if_all_that_it_answers_was_deleted(environment):
+    team = environment.team
+    first, second = [environment.post(f"question {number}", wake="nobody") for number in (1, 2)]
+    failed = RunFactory.create(
+        chat=team.chat,
+        agent=team.robin,
+        trigger_id=first.id,
+        answered_ids=[first.id, second.id],
+        ended=True,
+        state="failed",
+    )
+    chats.delete_message(team.alice, first.id)
+    chats.delete_message(team.alice, second.id)
+    before = fingerprint()
+    with pytest.raises(Conflict):
+        runs.retry_run(team.alice, failed.id)
+    assert fingerprint() == before
+
+
+def test_a_run_is_retried_if_a_message_that_it_answers_is_left(environment):
+    team = environment.team
+    first, second = [environment.post(f"question {number}", wake="nobody") for number in (1, 2)]
+    failed = RunFactory.create(
+        chat=team.chat,
+        agent=team.robin,
+        trigger_id=first.id,
+        answered_ids=[first.id, second.id],
+        ended=True,
+        state="failed",
+    )
+    chats.delete_message(team.alice, first.id)
+    assert runs.retry_run(team.alice, failed.id).state == "queued"

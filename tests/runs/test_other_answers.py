@@ -85,17 +85,6 @@ def test_another_answer_reads_what_the_first_has_read_and_replaces_it(environmen
     assert read == ["Alice: @robin how many?", "fourteen", "Alice: @robin thanks", "noted", "Alice: @robin and now?"]
 
 
-def test_a_reaction_replaces_no_answer(environment, answered):
-    add_tool_use(environment.team.robin.current_spec, "react")
-    environment.model.script(
-        calls=[{"name": "react", "arguments": json.dumps({"emoji": "✅"})}], then={"tokens": [""], "finish": "stop"}
-    )
-    again = ask_again(environment, answered)
-    environment.wait_until_idle()
-    again.refresh_from_db()
-    assert (again.state, list_used(environment)) == ("failed", ["twelve"])
-
-
 def test_a_person_chooses_the_answer_that_agents_read_and_a_line_says_so(environment, answered):
     environment.model.script(text="fourteen")
     ask_again(environment, answered)
@@ -201,6 +190,42 @@ def test_a_message_has_a_limited_number_of_answers(environment, answered, monkey
     before = fingerprint()
     with pytest.raises(LimitReached):
         other_answers.request_other_answer(environment.team.alice, answered.id)
+    assert fingerprint() == before
+
+
+def test_an_answer_without_a_text_does_not_replace_the_one_in_use(environment, answered):
+    add_tool_use(environment.team.robin.current_spec, "react")
+    call = {"name": "react", "arguments": json.dumps({"emoji": "✅"})}
+    environment.model.script(calls=[call], then={"tokens": [""], "finish": "stop"})
+    again = ask_again(environment, answered)
+    environment.wait_until_idle()
+    again.refresh_from_db()
+    assert (again.state, list_used(environment)) == ("failed", ["twelve"])
+    before = fingerprint()
+    with pytest.raises(Conflict):
+        other_answers.choose_answer(environment.team.alice, again.id)
+    assert fingerprint() == before
+
+
+def test_a_retry_gives_no_more_answers_than_are_allowed(environment, answered, monkeypatch):
+    monkeypatch.setattr(other_answers, "MAX_ANSWERS", 2)
+    environment.model.script(mode="status", status=401)
+    failed = ask_again(environment, answered)
+    environment.wait_until_idle()
+    before = fingerprint()
+    with pytest.raises(LimitReached):
+        runs.retry_run(environment.team.alice, failed.id)
+    assert fingerprint() == before
+
+
+def test_another_answer_to_a_deleted_message_is_not_retried(environment, answered):
+    environment.model.script(mode="status", status=401)
+    failed = ask_again(environment, answered)
+    environment.wait_until_idle()
+    chats.delete_message(environment.team.alice, answered.trigger_id)
+    before = fingerprint()
+    with pytest.raises(Conflict):
+        runs.retry_run(environment.team.alice, failed.id)
     assert fingerprint() == before
 
 
