@@ -41,8 +41,7 @@ def delete_file(actor: Actor, file_id: UUID) -> None:
     _delete(file)
     if file.posted_at is not None:
         update_message(file, deleted_by=actor)
-    audit.record(actor, "file.deleted", workspace_id=file.workspace_id, object_id=file.id, name=file.name)
-    publish_workspace_list_changed(file.workspace_id, "files")
+    _announce_deletion(file, actor)
 
 
 def delete_file_of_message(change: MessageChange) -> None:
@@ -55,7 +54,11 @@ def delete_file_of_message(change: MessageChange) -> None:
     if file is None:
         return
     _delete(file)
-    audit.record(change.actor, "file.deleted", workspace_id=file.workspace_id, object_id=file.id, name=file.name)
+    _announce_deletion(file, change.actor)
+
+
+def _announce_deletion(file: File, actor: Actor) -> None:
+    audit.record(actor, "file.deleted", workspace_id=file.workspace_id, object_id=file.id, name=file.name)
     publish_workspace_list_changed(file.workspace_id, "files")
 
 

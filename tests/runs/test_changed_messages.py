@@ -233,9 +233,7 @@ def test_a_running_run_reads_of_any_number_of_deleted_messages_by_as_many_querie
         for message in messages:
             chats.delete_message(environment.team.alice, message.id)
         run = make_running_run(environment, messages)
-        with CaptureQueriesContext(
-            connection,
-        ) as asked:
+        with CaptureQueriesContext(connection) as asked:
             turns = read_new_turns(run)
         counts.append(len(asked))
         assert str(turns).count("was deleted. Do not use it.") == number
@@ -250,35 +248,33 @@ def test_a_running_run_does_not_read_of_a_deleted_answer_that_was_not_in_use(env
     assert "4711" not in str(read_new_turns(make_running_run(environment, [answer])))
 
 
-def test_a_run_is_not_retried_if_all_that_it_answers_was_deleted(environment):
-    team = environment.team
-    first, second = [environment.post(f"question {number}", wake="nobody") for number in (1, 2)]
-    failed = RunFactory.create(
-        chat=team.chat,
-        agent=team.robin,
-        trigger_id=first.id,
-        answered_ids=[first.id, second.id],
+def make_failed_run(environment):
+    """Return a failed run, and the two messages that it answers."""
+    messages = [environment.post(f"question {number}", wake="nobody") for number in (1, 2)]
+    run = RunFactory.create(
+        chat=environment.team.chat,
+        agent=environment.team.robin,
+        trigger_id=messages[0].id,
+        answered_ids=[message.id for message in messages],
         ended=True,
         state="failed",
     )
-    chats.delete_message(team.alice, first.id)
-    chats.delete_message(team.alice, second.id)
+    return run, messages
+
+
+def test_a_run_is_not_retried_if_all_that_it_answers_was_deleted(environment):
+    alice = environment.team.alice
+    failed, messages = make_failed_run(environment)
+    for message in messages:
+        chats.delete_message(alice, message.id)
     before = fingerprint()
     with pytest.raises(Conflict):
-        runs.retry_run(team.alice, failed.id)
+        runs.retry_run(alice, failed.id)
     assert fingerprint() == before
 
 
 def test_a_run_is_retried_if_a_message_that_it_answers_is_left(environment):
-    team = environment.team
-    first, second = [environment.post(f"question {number}", wake="nobody") for number in (1, 2)]
-    failed = RunFactory.create(
-        chat=team.chat,
-        agent=team.robin,
-        trigger_id=first.id,
-        answered_ids=[first.id, second.id],
-        ended=True,
-        state="failed",
-    )
-    chats.delete_message(team.alice, first.id)
-    assert runs.retry_run(team.alice, failed.id).state == "queued"
+    alice = environment.team.alice
+    failed, [first, _] = make_failed_run(environment)
+    chats.delete_message(alice, first.id)
+    assert runs.retry_run(alice, failed.id).state == "queued"

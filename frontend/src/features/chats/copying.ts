@@ -1,7 +1,7 @@
 /** What is copied of a message. Pure functions. */
 import type { MessageRow, TextMessageRow } from '@/api'
 import type { ChatState } from '@/realtime'
-import { isOfSubAgent } from './subAgents'
+import { findShownRows, isOfSubAgent } from './subAgents'
 
 export type CopyFormat = 'text' | 'markdown'
 
@@ -10,10 +10,7 @@ const isCopyable = (row: MessageRow): row is TextMessageRow =>
 
 /** Returns the Markdown of the message shown with this id; of a reply, all its texts. Empty if it has no text, as a file. */
 export function findMarkdown(chat: ChatState, id: string): string {
-  const row = chat.rows.message.get(id)
-  if (!row) return ''
-  const rows = row.run_id ? chat.log.filter(other => other.run_id === row.run_id) : [row]
-  return rows
+  return findShownRows(chat, id)
     .filter(isCopyable)
     .map(({ payload }) => payload.text)
     .join('\n\n')

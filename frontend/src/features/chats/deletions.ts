@@ -3,7 +3,7 @@ import { useCallback } from 'react'
 import type { FileMessageRow, MessageRow, TextMessageRow } from '@/api'
 import { observable, useSelector } from '@/lib/observable'
 import type { ChatState } from '@/realtime'
-import { isOfSubAgent } from './subAgents'
+import { findShownRows, isOfSubAgent } from './subAgents'
 
 export type DeletableRow = TextMessageRow | FileMessageRow
 
@@ -26,9 +26,5 @@ export const canDelete = (row: MessageRow | undefined, me: string, isEditor: boo
   !(row.type === 'TEXT_MESSAGE' && row.payload.stamp?.compared)
 
 /** Returns the row to delete for the message shown with this id. A reply has the id of its first row; its last text is deleted. */
-export function findRowToDelete(chat: ChatState, id: string, me: string, isEditor: boolean): DeletableRow | undefined {
-  const row = chat.rows.message.get(id)
-  if (!row) return undefined
-  const rows = row.run_id ? chat.log.filter(other => other.run_id === row.run_id) : [row]
-  return rows.findLast((other): other is DeletableRow => canDelete(other, me, isEditor))
-}
+export const findRowToDelete = (chat: ChatState, id: string, me: string, isEditor: boolean): DeletableRow | undefined =>
+  findShownRows(chat, id).findLast((row): row is DeletableRow => canDelete(row, me, isEditor))

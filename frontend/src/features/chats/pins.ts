@@ -3,7 +3,7 @@ import { type MessageRow, pinMessage, unpinMessage } from '@/api'
 import { getErrorText } from '@/lib/errors'
 import { type ChatState, upsertRows } from '@/realtime'
 import { showToast } from '@/ui/toast'
-import { isOfSubAgent } from './subAgents'
+import { findShownRows, isOfSubAgent } from './subAgents'
 
 /** Returns whether a message can be pinned: a text or a file that is not deleted, not of a sub-agent and not in a comparison. */
 export function isPinnable(row: MessageRow): boolean {
@@ -15,13 +15,6 @@ export function isPinnable(row: MessageRow): boolean {
 /** Returns the row to pin or unpin for rows that are shown as one: the pinned one, else the last that can be pinned. */
 export const chooseRowToPin = (rows: readonly MessageRow[]): MessageRow | undefined =>
   rows.find(row => row.pinned_at) ?? rows.findLast(isPinnable)
-
-/** Returns the rows that are shown as the message with this id. A reply has the id of its first row. */
-export function findShownRows(chat: ChatState, id: string): readonly MessageRow[] {
-  const row = chat.rows.message.get(id)
-  if (!row) return []
-  return row.run_id ? chat.log.filter(other => other.run_id === row.run_id && !isOfSubAgent(other)) : [row]
-}
 
 /** Returns the row to pin or unpin for the message shown with this id. */
 export const findRowToPin = (chat: ChatState, id: string): MessageRow | undefined =>

@@ -2,7 +2,7 @@
 import type { EndedRunState, MessageMetadata, MessageRow, RunRow, SubAgentResult, SystemMessageRow } from '@/api'
 import { getTimeOfId } from '@/lib/ids'
 import { sameItems } from '@/lib/sameItems'
-import { isActive } from '@/realtime'
+import { type ChatState, isActive } from '@/realtime'
 import { getRunId } from './comparison'
 
 /** The run of a sub-agent, with its rows that are loaded. */
@@ -35,6 +35,13 @@ export const isTaskId = (callId: string): boolean => getTimeOfId(callId) !== nul
 
 /** Only rows of sub-agents have metadata. The run of a task of a board is treated as one. */
 export const isOfSubAgent = (row: MessageRow) => Boolean(row.metadata)
+
+/** Returns the rows that are shown as the message with this id. A reply has the id of its first row. */
+export function findShownRows(chat: ChatState, id: string): readonly MessageRow[] {
+  const row = chat.rows.message.get(id)
+  if (!row) return []
+  return row.run_id ? chat.log.filter(other => other.run_id === row.run_id && !isOfSubAgent(other)) : [row]
+}
 
 export const noSubAgents: readonly SubAgent[] = []
 

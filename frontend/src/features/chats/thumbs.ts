@@ -6,7 +6,7 @@ import { observable } from '@/lib/observable'
 import { type ChatState, upsertRows } from '@/realtime'
 import { showToast } from '@/ui/toast'
 import type { FindActor } from './hooks'
-import { isOfSubAgent } from './subAgents'
+import { findShownRows, isOfSubAgent } from './subAgents'
 
 /** The id of the answer below which the form for a reason is open. */
 export const openThumbForm = observable<string | null>(null)
@@ -22,10 +22,7 @@ export const canHaveThumb = (row: MessageRow | undefined, findActor: FindActor):
 
 /** Returns the answer that is shown as the message with this id. A reply has the id of its first row; its last text is the answer. */
 export function findAnswer(chat: ChatState, id: string, findActor: FindActor): TextMessageRow | undefined {
-  const row = chat.rows.message.get(id)
-  if (!row) return undefined
-  const rows = row.run_id ? chat.log.filter(other => other.run_id === row.run_id) : [row]
-  return rows.findLast(other => canHaveThumb(other, findActor)) as TextMessageRow | undefined
+  return findShownRows(chat, id).findLast(other => canHaveThumb(other, findActor)) as TextMessageRow | undefined
 }
 
 /** Returns which thumb a person has given on an answer. */
