@@ -4,8 +4,9 @@ from datetime import datetime
 from uuid import UUID
 
 import pytest
+from django.contrib.postgres.fields import ArrayField
 from django.db import connection
-from django.db.models import TextField
+from django.db.models import TextField, Value
 from django.test.utils import CaptureQueriesContext
 
 from actors.models import Actor
@@ -85,6 +86,27 @@ def test_values_of_all_kinds_can_select_objects_and_plain_rows(team):
         lambda chat_id, seq: Message.objects.filter(chat_id=chat_id, seq=seq).values_list("id", "payload"), UUID, int
     ).rows(team.chat.pk, message.seq)
     assert [tuple(row) for row in rows] == [(message.id, message.payload)]
+
+
+def test_constants_are_written_into_the_statement_whatever_they_contain(team):
+    hostile = '100 %s of it\'s \\ 好 %% "all" $1'
+    message = chats.post_message(team.alice, team.chat.id, text=hostile)[0]
+    at, tags = message.created_at, [hostile, "b"]
+    query = PreparedQuery(
+        lambda chat_id: Message.objects.filter(
+            chat_id=chat_id,
+            payload__text=hostile,
+            payload__contains={"text": hostile},
+            created_at=at,
+            author=team.alice,
+        ).annotate(
+            text_before=Value(hostile), number=Value(7), is_new=Value(True), tags=Value(tags, ArrayField(TextField()))
+        ),
+        UUID,
+    )
+    [found] = query.all(team.chat.pk)
+    assert (found, found.text_before, found.number, found.is_new, found.tags) == (message, hostile, 7, True, tags)
+    assert len(query._plan.positions) == 1
 
 
 def test_prefetched_objects_are_loaded(team):
