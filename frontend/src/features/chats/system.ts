@@ -137,6 +137,8 @@ function chooseKey(key: SystemTextKey, about: SystemPayload, isBeginning: boolea
       return isBeginning ? 'sys.createdAlone' : chooseJoinedKey(isByThemselves, Boolean(about.mention_only_id))
     case 'sys.contextSummarise':
       return contextKeys[about.strategy ?? 'summarise']
+    case 'sys.tasksStarted':
+      return chooseStartedKey(about)
     case 'sys.left':
       return isByThemselves ? 'sys.leftAlone' : key
     case 'sys.saved':
@@ -158,6 +160,9 @@ function chooseKey(key: SystemTextKey, about: SystemPayload, isBeginning: boolea
       return key
   }
 }
+
+const chooseStartedKey = ({ tasks }: SystemPayload): SystemTextKey =>
+  tasks === 1 ? 'sys.taskStarted' : 'sys.tasksStarted'
 
 function chooseWokenKey({ reason, missed }: SystemPayload): SystemTextKey {
   if (reason !== 'schedule') return 'sys.woken'

@@ -3,7 +3,7 @@ import { page, userEvent } from 'vitest/browser'
 import { render } from 'vitest-browser-react'
 import type { ActorRow, AnyRow, BoardRow, BoardTaskRow, MessageMetadata, RunRow } from '@/api'
 import { setStorageOwner } from '@/lib/storage'
-import { chatState } from '@/realtime'
+import { chatState, upsertRows } from '@/realtime'
 import { run as buildRun } from '@/realtime/server.testing'
 import { buildChatContext, emptyPart, nothingUnread } from '@/testing/chatContext'
 import { closeChat, loadChat } from '@/testing/chatSocket'
@@ -258,6 +258,8 @@ it('shows a result that follows a schema as a table of its values, and in one li
   await expect.element(table.getByRole('row', { name: 'total 12.5' })).toBeVisible()
   await expect.element(table.getByRole('row', { name: 'note Dry days' })).toBeVisible()
   await expect.element(table.getByRole('row', { name: /^days \[\s*19,\s*20\s*\]$/ })).toBeVisible()
+  upsertRows('c', [{ ...stored.board, version: 2, final_response: text }])
+  await expect.element(table.nth(1).getByRole('row', { name: 'total 12.5' })).toBeVisible() // below the board
 })
 
 it('looks for the board of a task in the list, if no loaded message names it', async () => {

@@ -26,12 +26,14 @@ import { lazy } from '@/ui/lazy'
 import {
   canFork,
   countStatuses,
+  getResult,
   getTaskStatus,
   groupTasks,
   listMissing,
   listOpenTasks,
   listTries,
   MANY_TASKS,
+  readValues,
   type TaskStatus,
 } from '../boards'
 import { useBoard, useBoardTasks, useMessageOfBoard, useStreamingTexts, useWaitingSubAgents } from '../hooks'
@@ -41,7 +43,7 @@ import { listTree, type SubAgent } from '../subAgents'
 import type { PlacedBoard } from '../timeline'
 import styles from './Board.module.css'
 import { BoardProvider } from './BoardProvider'
-import { BoardTask } from './BoardTask'
+import { BoardTask, ResultValues } from './BoardTask'
 import { useBoardContext } from './boardContext'
 import { useChat } from './ChatContext'
 import { EqualCalls } from './EqualCalls'
@@ -642,9 +644,13 @@ export function BoardsOfMessage({ boards }: { boards: readonly PlacedBoard[] }) 
 function Answer({ board: { id, runs } }: { board: PlacedBoard }) {
   const { chatId, findName } = useChat()
   const board = useBoard(chatId, id)
+  const done = useBoardTasks(chatId, id).find(task => task.state === 'succeeded')
   const run = runs.findLast(each => each.metadata.call_id === id)
   if (run) return <NestedAnswer run={run} />
   if (!board?.final_response || board.answer_run_id) return null
+  const result = done ? getResult(done) : null
+  const values = result ? readValues({ ...result, text: board.final_response }) : null
+  if (values) return <ResultValues values={values} />
   return <LazyProse text={board.final_response} findName={findName} growing={false} />
 }
 

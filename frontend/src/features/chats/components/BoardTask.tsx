@@ -503,7 +503,7 @@ function Stream({ subAgent, run, result, path }: StreamProps) {
         subAgents={subAgent.subAgents}
         above={path}
       />
-      {values ? <Values values={values} /> : null}
+      {values ? <ResultValues values={values} /> : null}
       {status && isPending(status) ? <PendingIndicator status={status} /> : null}
       <SubAgentFooter
         subAgent={subAgent}
@@ -522,7 +522,7 @@ function ResultFiles({ result }: { result: TaskResultRow | null }) {
 }
 
 /** The values of a result that follows a schema. Those that have parts are shown as JSON. */
-function Values({ values }: { values: readonly [string, unknown][] }) {
+export function ResultValues({ values }: { values: readonly [string, unknown][] }) {
   const { t } = useTexts()
   return (
     <table className={styles.values} aria-label={t('board.values')}>
@@ -554,7 +554,7 @@ function StoredResult({ result }: { result: TaskResultRow }) {
   const values = readValues(result)
   return (
     <div className={styles.stream}>
-      {values ? <Values values={values} /> : <LazyProse text={isCut ? `${text}…` : text} findName={findName} />}
+      {values ? <ResultValues values={values} /> : <LazyProse text={isCut ? `${text}…` : text} findName={findName} />}
       {isCut && messageId ? (
         <button type="button" className="link xs" onClick={() => goTo(messageId)}>
           {t('board.wholeResult')}

@@ -285,6 +285,7 @@ const first = {
   'sys.wokenBySchedulesMissed': 'The schedule “{{name}}” woke {{target}}, once for {{missed}} missed times',
   'sys.pinned': '{{actor}} pinned a message',
   'sys.answerChosen': '{{actor}} chose another answer of {{target}}',
+  'sys.taskStarted': '{{actor}} started a board of one task',
   'sys.tasksStarted': '{{actor}} started a board of {{tasks}} tasks',
   'sys.tasksAgain': '{{actor}} ran task {{n}} of a board again',
   'sys.tasksEnded': 'A board has ended: {{succeeded}} of {{tasks}} tasks done',

@@ -287,6 +287,7 @@ const first: Record<keyof typeof en, string> = {
   'sys.wokenBySchedulesMissed': '定时“{{name}}”唤醒了{{target}}，错过的 {{missed}} 次合并为一次',
   'sys.pinned': '{{actor}}置顶了一条消息',
   'sys.answerChosen': '{{actor}}采用了{{target}}的另一个回答',
+  'sys.taskStarted': '{{actor}}启动了有 1 项任务的任务板',
   'sys.tasksStarted': '{{actor}}启动了有 {{tasks}} 项任务的任务板',
   'sys.tasksAgain': '{{actor}}重新运行了任务板的任务 {{n}}',
   'sys.tasksEnded': '任务板已结束：完成 {{succeeded}}／{{tasks}} 项任务',

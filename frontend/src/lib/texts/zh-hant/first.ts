@@ -287,6 +287,7 @@ const first: Record<keyof typeof en, string> = {
   'sys.wokenBySchedulesMissed': '排程「{{name}}」喚醒了{{target}}，錯過的 {{missed}} 次合併為一次',
   'sys.pinned': '{{actor}}釘選了一則訊息',
   'sys.answerChosen': '{{actor}}採用了{{target}}的另一個回答',
+  'sys.taskStarted': '{{actor}}啟動了有 1 項任務的任務板',
   'sys.tasksStarted': '{{actor}}啟動了有 {{tasks}} 項任務的任務板',
   'sys.tasksAgain': '{{actor}}重新執行了任務板的任務 {{n}}',
   'sys.tasksEnded': '任務板已結束：完成 {{succeeded}}／{{tasks}} 項任務',
