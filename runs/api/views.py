@@ -119,6 +119,8 @@ class OtherAnswer(APIView):
 
 
 class ChosenAnswer(APIView):
+    person_buckets = ("posts",)  # a choice writes a line
+
     @extend_schema(operation_id="choose_answer", request=None, responses=RunRow)
     def put(self, request: Request, run_id: UUID) -> HttpResponse:
         """Choose the answer of a run instead of the other answers to the same message. Agents read the chosen one."""

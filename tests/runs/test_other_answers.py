@@ -21,7 +21,7 @@ from inspector.selectors import get_run_inspection
 from memory.history import read_history_turns
 from runs.models import Run
 from runs.services import other_answers, runs
-from tests.api.test_rights import fingerprint
+from tests.api.test_rights import client_for, fingerprint
 from tests.concurrency import ConcurrentTransaction
 from tests.factories.agents import add_tool_use
 from tests.factories.chats import MessageFactory, make_answer
@@ -255,6 +255,17 @@ def two_answers():
     Message.objects.filter(pk__in=[other.id, other_file.id]).update(run_id=other_run.id, group_seq=first.seq)
     Chat.objects.filter(pk=team.chat.pk).update(version=other_file.seq)
     return team, *[Message.objects.get(pk=message.pk) for message in (first, other)]
+
+
+def test_a_person_chooses_answers_no_faster_than_they_post(two_answers, settings):
+    settings.RATES = settings.RATES | {"posts": (0.001, 1.0)}
+    team, first, other = two_answers
+    Run.objects.filter(pk=other.run_id).update(group_seq=first.seq)
+    api = client_for(team, "alice")
+    api.ok("PUT", f"runs/{first.run_id}/chosen")
+    before = fingerprint()
+    assert api("PUT", f"runs/{other.run_id}/chosen").status_code == 429
+    assert fingerprint() == before
 
 
 def test_search_and_retrieval_find_only_the_answer_in_use(two_answers):
