@@ -125,6 +125,7 @@ class FakeSocket:
             "state": state,
             "attempt": 1,
             "trigger_id": None,
+            "answered_ids": None,
             "group_seq": None,
             "on_behalf_of": None,
             "stamp": None,

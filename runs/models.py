@@ -314,6 +314,7 @@ class Run(Identified, VersionedRow):
             self.trigger_seq = self.trigger.version
 
     def to_row(self) -> RunRow:
+        answers_others = not {self.trigger_id}.issuperset(self.answered_ids)
         return RunRow(
             id=self.id,
             chat_id=self.get_chat_id(),
@@ -322,6 +323,7 @@ class Run(Identified, VersionedRow):
             state=self.state,
             attempt=self.attempt,
             trigger_id=self.trigger_id,
+            answered_ids=self.answered_ids if answers_others and self.ended_at is None else None,
             group_seq=self.group_seq,
             parent_id=self.parent_id,
             metadata=self.metadata,

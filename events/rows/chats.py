@@ -185,7 +185,8 @@ class DraftRow(RowOfChat):
 class RunRow(RowOfChat):
     """A run of an agent in a chat. `on_behalf_of` and `triggered_by` may stop it, and so may editors. `retry_at`: when the call
     of the model is retried after an error. The run of a sub-agent has a `parent_id` and the `metadata` of its messages. `steps` of
-    at most `max_steps` are done. A run that gives another answer has a `group_seq`, as its messages."""
+    at most `max_steps` are done. A run that gives another answer has a `group_seq`, as its messages. `answered_ids`: all messages
+    that an active run answers, if it answers others than `trigger_id`."""
 
     kind: Literal["run"] = "run"
     chat_id: UUID
@@ -195,6 +196,7 @@ class RunRow(RowOfChat):
     ]
     attempt: int
     trigger_id: UUID | None = None
+    answered_ids: list[UUID] | None = None
     group_seq: int | None = None
     parent_id: UUID | None = None
     metadata: Annotated[dict[str, Any], DescribedAs(MessageMetadata.__name__)] | None = None

@@ -164,15 +164,15 @@ def update_runs_of_changed_message(change: MessageChange) -> list[chats.RowChang
     changes: list[chats.RowChange] = []
     stopped: dict[UUID, Run] = {}
     for run in active.order_by("pk"):
-        is_triggered = change.is_deleted and run.trigger_id == message.id
-        if is_triggered and run.state == RunState.QUEUED and not run.attempt:
+        has_begun = run.state != RunState.QUEUED or run.attempt > 0
+        if has_begun and change.stop_runs and message.id in (run.trigger_id, *run.answered_ids):
+            stopped |= {other.pk: other for other in list_runs_to_stop(run)}
+        elif not has_begun and change.is_deleted and run.trigger_id == message.id:
             update = build_run_update(run, state=RunState.QUEUED, attempt=0)
             if run.origin == RunOrigin.WAKE and replace_trigger(update):
                 changes.append(update)
             else:
                 stopped[run.pk] = run  # not its tree: the run that wrote the message may have begun, and works on
-        elif is_triggered and change.stop_runs:
-            stopped |= {other.pk: other for other in list_runs_to_stop(run)}
         elif run.state == RunState.RUNNING and _has_read(run, message):
             changed_ids = [*(id for id in run.changed_ids if id != message.id), message.id]
             changes.append(build_run_update(run, state=RunState.RUNNING).set(changed_ids=changed_ids))

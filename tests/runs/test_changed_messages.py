@@ -159,6 +159,23 @@ def test_a_running_run_of_a_deleted_message_is_stopped_only_if_its_author_says_s
         assert "[The message that began with “first text” was deleted. Do not use it.]" in read_sent(environment)
 
 
+def test_a_run_that_took_up_a_message_later_is_stopped_when_that_is_deleted_if_its_author_says_so(environment):
+    team = environment.team
+    first, second = environment.post("first text", wake="nobody"), environment.post("second text", wake="nobody")
+    run = RunFactory.create(
+        chat=team.chat,
+        agent=team.robin,
+        running=True,
+        trigger_id=first.id,
+        trigger_seq=first.seq,
+        answered_ids=[first.id, second.id],
+    )
+    assert run.to_row().answered_ids == [first.id, second.id]
+    chats.delete_message(team.alice, second.id, stop_runs=True)
+    run.refresh_from_db()
+    assert (run.stop_requested_at is not None, run.stopped_by) == (True, team.alice)
+
+
 def test_an_edit_while_the_run_is_claimed_is_read_either_way(environment, request):
     """The edit waits for the chat that the claim has locked, or the claim for the edit."""
     message = environment.post("first text")

@@ -38,6 +38,7 @@ export const run = (id: string, version: number, state: RunRow['state']): RunRow
   state,
   attempt: 1,
   trigger_id: null,
+  answered_ids: null,
   group_seq: null,
   parent_id: null,
   metadata: null,

@@ -7609,11 +7609,14 @@ export interface components {
         /**
          * @description A run of an agent in a chat. `on_behalf_of` and `triggered_by` may stop it, and so may editors. `retry_at`: when the call
          *     of the model is retried after an error. The run of a sub-agent has a `parent_id` and the `metadata` of its messages. `steps` of
-         *     at most `max_steps` are done. A run that gives another answer has a `group_seq`, as its messages.
+         *     at most `max_steps` are done. A run that gives another answer has a `group_seq`, as its messages. `answered_ids`: all messages
+         *     that an active run answers, if it answers others than `trigger_id`.
          */
         RunRow: {
             /** Format: uuid */
             agent_id: string;
+            /** @default null */
+            answered_ids: string[] | null;
             attempt: number;
             /** Format: uuid */
             chat_id: string;

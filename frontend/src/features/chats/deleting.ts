@@ -11,7 +11,13 @@ const waiting = new Map<number, DeletableRow>()
 
 /** Returns the runs that have begun to answer a message. Deleting it does not stop them. */
 export const listRunsAnswering = (chat: ChatState, id: string): RunRow[] =>
-  [...chat.rows.run.values()].filter(run => run.trigger_id === id && isActive(run) && run.state !== 'queued')
+  [...chat.rows.run.values()].filter(
+    run =>
+      (run.trigger_id === id || run.answered_ids?.includes(id)) &&
+      isActive(run) &&
+      // A queued run has begun if it is queued again after an attempt.
+      (run.state !== 'queued' || run.attempt > 0),
+  )
 
 /** Deletes a message once the toast that offers to undo it is gone, or the page is left. */
 export function deleteWithUndo(row: DeletableRow): void {

@@ -63,9 +63,16 @@ const run = (state: RunRow['state'], more: Partial<RunRow> = {}) =>
   ({ kind: 'run', id: state, chat_id: 'c', version: 1, agent_id: 'robin', trigger_id: 'm2', state, ...more }) as RunRow
 
 it('asks what becomes of an answer that has begun', async () => {
-  await loadChat([run('running'), run('queued'), run('completed'), run('waiting_child', { trigger_id: 'm1' })])
+  await loadChat([
+    run('running', { attempt: 1 }),
+    run('queued', { attempt: 0 }),
+    run('completed', { attempt: 1 }),
+    run('waiting_child', { attempt: 1, trigger_id: 'm1' }),
+    run('waiting_board', { attempt: 1, trigger_id: 'm1', answered_ids: ['m1', 'm2'] }),
+    run('queued', { id: 'queued again', attempt: 1 }),
+  ])
   const runs = listRunsAnswering(chatState('c'), 'm2')
-  expect(runs.map(({ id }) => id)).toEqual(['running'])
+  expect(runs.map(({ id }) => id)).toEqual(['running', 'waiting_board', 'queued again'])
   const onClose = vi.fn()
   const findActor = () => ({ id: 'robin', name: 'Robin', kind: 'agent' }) as never
   const screen = await render(

@@ -18,6 +18,7 @@ const run = (id: string): RunRow => ({
   state: 'running',
   attempt: 1,
   trigger_id: null,
+  answered_ids: null,
   group_seq: null,
   parent_id: null,
   metadata: null,
