@@ -313,8 +313,12 @@ class Run(Identified, VersionedRow):
         if self.trigger is not None:
             self.trigger_seq = self.trigger.version
 
+    def list_message_ids(self) -> list[UUID]:
+        """Return the ids of the messages that a run in a chat answers: the one that started it, and `answered_ids`."""
+        return list(dict.fromkeys(id for id in (self.trigger_id, *self.answered_ids) if id is not None))
+
     def to_row(self) -> RunRow:
-        answers_others = not {self.trigger_id}.issuperset(self.answered_ids)
+        answers_others = any(id != self.trigger_id for id in self.answered_ids)
         return RunRow(
             id=self.id,
             chat_id=self.get_chat_id(),

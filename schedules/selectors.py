@@ -27,7 +27,7 @@ def list_schedules(actor: Actor, agent_id: UUID) -> list[ScheduleRow]:
 
 def find_schedule_of_run(run: Run) -> Schedule | None:
     """Return the schedule that has started a run, or null."""
-    messages = Message.objects.filter(pk__in=[run.trigger_id, *run.answered_ids], type="AGENT_WOKEN")
+    messages = Message.objects.filter(pk__in=run.list_message_ids(), type="AGENT_WOKEN")
     ids = [payload["schedule_id"] for payload in messages.values_list("payload", flat=True) if payload["schedule_id"]]
     return Schedule.objects.filter(pk__in=ids).select_related("agent").first() if ids else None
 

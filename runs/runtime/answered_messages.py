@@ -85,8 +85,7 @@ def wake_program(run: Run, since: int) -> None:
     was set to be answered by a program after the run was queued. The chat is locked."""
     run.read_to = run.get_chat().version
     add_answered_messages(RowUpdate(run), since)  # sets `run.answered_ids` and saves nothing
-    ids = {id for id in (*run.answered_ids, run.trigger_id) if id}
-    for message in Message.objects.filter(pk__in=ids).select_related("reply_to").order_by("seq"):
+    for message in Message.objects.filter(pk__in=run.list_message_ids()).select_related("reply_to").order_by("seq"):
         agents_woken_outside.call(run.get_chat(), message, [(run.agent, find_wake_cause(message, run.agent))])
 
 

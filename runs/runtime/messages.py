@@ -69,7 +69,7 @@ def build_answer_messages(
         message = _build_text(
             claimed, run, message_id, answer.text, stamp, incomplete=is_cut, find_mentions=find_mentions
         )
-        if not answer.calls and not {run.trigger_id, *run.answered_ids}.isdisjoint(run.changed_ids):
+        if not answer.calls and not set(run.changed_ids).isdisjoint(run.list_message_ids()):
             message.payload["answers_earlier_text"] = True
         rows.append(message)
     for call in answer.calls:

@@ -114,8 +114,9 @@ def retry_run(actor: Actor, run_id: UUID, *, as_operator: bool = False) -> Run:
 
 def _is_answering_nothing(run: Run) -> bool:
     """Return whether all messages that a run answers were deleted."""
-    ids = [id for id in (run.trigger_id, *run.answered_ids) if id is not None]
-    deleted = Message.objects.filter(pk__in=ids, chat=run.chat_id).values_list("deleted_at", flat=True)
+    deleted = Message.objects.filter(pk__in=run.list_message_ids(), chat=run.chat_id).values_list(
+        "deleted_at", flat=True
+    )
     return bool(deleted) and all(deleted)
 
 
@@ -165,7 +166,7 @@ def update_runs_of_changed_message(change: MessageChange) -> list[chats.RowChang
     stopped: dict[UUID, Run] = {}
     for run in active.order_by("pk"):
         has_begun = run.state != RunState.QUEUED or run.attempt > 0
-        if has_begun and change.stop_runs and message.id in (run.trigger_id, *run.answered_ids):
+        if has_begun and change.stop_runs and message.id in run.list_message_ids():
             stopped |= {other.pk: other for other in list_runs_to_stop(run)}
         elif not has_begun and change.is_deleted and run.trigger_id == message.id:
             update = build_run_update(run, state=RunState.QUEUED, attempt=0)
