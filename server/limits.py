@@ -87,6 +87,10 @@ MAX_HEAD = 32 * 1024
 HEAD_TIMEOUT_SECONDS = 20.0
 """Seconds in which the head of a request has to arrive, also the first one of a new connection."""
 
+IDLE_CONNECTION_SECONDS = 75
+"""Seconds that a connection is kept without a request. It is longer than clients and proxies keep theirs (httpx 5, nginx 60): they
+would otherwise send a request into a connection that is being closed, and could not tell whether it was executed."""
+
 MAX_LONG_POLLS = 1000
 """Requests that wait for a change of a chat in one process at the same time."""
 

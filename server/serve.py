@@ -30,6 +30,7 @@ def build_config() -> uvicorn.Config:
         ws_max_size=limits.MAX_FRAME_BYTES,
         # A frame may go to a thousand sockets, each of which would compress it again and keep 300 kB of state.
         ws_per_message_deflate=False,
+        timeout_keep_alive=limits.IDLE_CONNECTION_SECONDS,
         timeout_graceful_shutdown=10,
         backlog=2048,
     )

@@ -11,6 +11,7 @@ import pytest
 
 from server import limits
 from server.bridge import Bridge
+from server.serve import build_config
 from tests.serving import serve
 
 HEAD = b"POST /x HTTP/1.1\r\nHost: localhost\r\n"
@@ -33,7 +34,12 @@ async def send_on_request(scope: Any, receive: Any, send: Any) -> None:
 
 @pytest.fixture
 async def port(monkeypatch: Any) -> AsyncIterator[int]:
-    for name in ("HEAD_TIMEOUT_SECONDS", "BODY_TIMEOUT_SECONDS", "UNREAD_RESPONSE_TIMEOUT_SECONDS"):
+    for name in (
+        "HEAD_TIMEOUT_SECONDS",
+        "BODY_TIMEOUT_SECONDS",
+        "UNREAD_RESPONSE_TIMEOUT_SECONDS",
+        "IDLE_CONNECTION_SECONDS",
+    ):
         monkeypatch.setattr(limits, name, 0.5)
     http = Bridge(echo, threads=1, max_active=2)
 
@@ -90,6 +96,16 @@ async def test_MSG8_a_reused_connection_without_a_complete_head_is_closed(port):
         await reader.readuntil(b"0\r\n\r\n")
         writer.write(b"POST /x")
         assert await read_to_end(reader) == b""
+
+
+async def test_an_idle_connection_is_closed(port):
+    async with connect(port, HEAD + b"Content-Length: 2\r\n\r\nhi") as (reader, _):
+        await reader.readuntil(b"0\r\n\r\n")
+        assert await read_to_end(reader) == b""
+
+
+def test_connections_are_kept_longer_than_by_nginx():
+    assert build_config().timeout_keep_alive > 60
 
 
 @pytest.mark.parametrize(
