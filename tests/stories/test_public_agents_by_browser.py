@@ -47,7 +47,8 @@ def find_card(person: Person, name: str) -> Locator:
 def publish(lin: Person) -> None:
     """Publish Scribe as Interpreter; its example is tried before, and what is written survives that and a reload."""
     page = lin.page
-    page.get_by_role("link", name="Scribe").last.click()
+    # The link of the agent, not that of its chat, which is shown earlier.
+    page.get_by_role("navigation").locator('a[href*="/agents/"]', has_text="Scribe").click()
     page.get_by_role("button", name="Publish…").click()
     expect(page.get_by_text("What is published")).to_be_visible()
     publish_now = page.get_by_role("button", name="Publish", exact=True)
