@@ -129,6 +129,8 @@ def make_virtual_environment(replace: bool) -> None:
         if read_output([PYTHON, "-c", "import sys, pip; print('%d.%d' % sys.version_info[:2])"]) == version:
             return
     print_progress(f"Making the virtual environment with Python {version} …")
+    if VENV.is_symlink():
+        VENV.unlink()  # What it points to belongs to another folder.
     try:
         call([sys.executable, "-m", "venv", "--clear", VENV])
     except SetupError as error:

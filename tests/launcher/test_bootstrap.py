@@ -162,6 +162,18 @@ def test_the_environment_is_replaced_unless_an_earlier_installation_is_complete(
     assert not bootstrap.build_packages_record("dev").is_complete()
 
 
+def test_a_virtual_environment_that_is_a_link_is_replaced_and_what_it_points_to_is_kept(
+    bootstrap: ModuleType, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "pyvenv.cfg").write_text("of another checkout")
+    bootstrap.VENV.symlink_to(other)
+    bootstrap.make_virtual_environment(replace=True)
+    assert bootstrap.was_created_here()
+    assert (other / "pyvenv.cfg").read_text() == "of another checkout"
+
+
 def test_packages_of_servers_that_do_not_fit_are_skipped_and_not_tried_at_each_start(
     bootstrap: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -288,8 +288,8 @@ const first = {
   'sys.taskStarted': '{{actor}} started a board of one task',
   'sys.tasksStarted': '{{actor}} started a board of {{tasks}} tasks',
   'sys.tasksAgain': '{{actor}} ran task {{n}} of a board again',
-  'sys.tasksEnded': 'A board has ended: {{succeeded}} of {{tasks}} tasks done',
-  'sys.tasksStopped': '{{actor}} stopped a board: {{succeeded}} of {{tasks}} tasks done',
+  'sys.tasksEnded': 'A board has ended: {{succeeded}} of {{tasks}} done',
+  'sys.tasksStopped': '{{actor}} stopped a board: {{succeeded}} of {{tasks}} done',
   'sys.tasksPaused': '{{actor}} paused a board',
   'sys.tasksResumed': '{{actor}} resumed a board',
   'sys.limitHops':
