@@ -37,13 +37,13 @@ class ConcurrentTransaction:
             connection.close()
 
     def _wait_until_blocked(self) -> None:
-        until = time.monotonic() + 10
+        until = time.monotonic() + 60
         while not self._done.done() and time.monotonic() < until and not count_sessions_that_wait():
             time.sleep(0.02)
 
     def result(self) -> Any:
         """Return the result of `work`, or raise its exception."""
         try:
-            return self._done.result(10)
+            return self._done.result(60)
         finally:
             self._threads.shutdown()

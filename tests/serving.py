@@ -79,7 +79,7 @@ class Web:
         if self.process.poll() is not None:
             return False
         try:
-            return httpx.get(self.url + "/healthz", timeout=10).status_code == 200
+            return httpx.get(self.url + "/healthz", timeout=60).status_code == 200
         except httpx.TransportError:
             return False
 
@@ -107,5 +107,5 @@ def run_web_process() -> Iterator[Web]:
         yield web
     finally:
         web.process.terminate()
-        web.process.wait(20)
+        web.process.wait(60)
         web.log.unlink()

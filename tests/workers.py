@@ -66,9 +66,9 @@ class Worker:
     def kill(self) -> None:
         """`kill -9` the process group, and wait for its end."""
         self.signal(signal.SIGKILL)
-        self.process.wait(10)
+        self.process.wait(60)
 
-    def end(self, seconds: float = 30) -> int:
+    def end(self, seconds: float = 60) -> int:
         """Send SIGTERM. Return the exit code."""
         self.process.terminate()
         return self.process.wait(seconds)
@@ -80,7 +80,7 @@ class Worker:
         self.log_file.unlink(missing_ok=True)
 
 
-def wait_for_a_worker(worker: Worker, seconds: float = 40) -> Worker:
+def wait_for_a_worker(worker: Worker, seconds: float = 60) -> Worker:
     """Wait until this worker accepts runs and answers probes. Raises `TimeoutError` with its log otherwise."""
     client, until = build_probe_client(), time.monotonic() + seconds
     while time.monotonic() < until and worker.process.poll() is None:

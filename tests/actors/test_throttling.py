@@ -55,7 +55,7 @@ def test_SEC21_a_bucket_refills_with_time(limits):
     limits(posts=(20, 1))
     whose = ("posts", uuid4())
     assert take_tokens(whose)[0] == 1
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         if take_tokens(whose)[0]:
             return

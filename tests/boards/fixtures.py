@@ -72,7 +72,7 @@ class BoardEnvironment:
         assert run is not None
         return run
 
-    def wait_until_ended(self, board: Board, seconds: float = 10) -> Board:
+    def wait_until_ended(self, board: Board, seconds: float = 60) -> Board:
         """Wait until a board has ended and no run of the chat is active, and return it."""
         self.environment.wait(lambda: self.read(board).has_ended, seconds)
         self.environment.wait_until_idle(seconds)

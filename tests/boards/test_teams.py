@@ -92,7 +92,7 @@ def get_lead_run(lead: Actor) -> Run:
     return Run.objects.get(agent=lead, kind="chat")
 
 
-def wait_for_board(environment: RunEnvironment, boards: BoardEnvironment, seconds: float = 10) -> Board:
+def wait_for_board(environment: RunEnvironment, boards: BoardEnvironment, seconds: float = 60) -> Board:
     """Wait until there is a board that has ended and no run is active, and return it."""
     environment.wait(lambda: Board.objects.filter(ended_at__isnull=False).exists(), seconds)
     environment.wait_until_idle(seconds)

@@ -64,7 +64,7 @@ def test_two_people_who_open_it_at_once_get_the_same_chat(team):
 
     def open_it(actor, other):
         try:
-            barrier.wait(10)
+            barrier.wait(60)
             found.append(open_chat(team, actor, other))
         except (AppError, IntegrityError) as error:
             errors.append(error)
@@ -76,7 +76,7 @@ def test_two_people_who_open_it_at_once_get_the_same_chat(team):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(60)
     assert errors == []
     assert len({chat.id for chat, _ in found}) == 1
     assert sorted(is_new for _, is_new in found) == [False] * 5 + [True]

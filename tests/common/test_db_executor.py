@@ -17,7 +17,7 @@ async def occupy_thread(executor: PriorityDatabaseExecutor) -> AsyncIterator[Non
 
     def work() -> bool:
         has_begun.set()
-        return may_end.wait(10)
+        return may_end.wait(60)
 
     task = asyncio.ensure_future(executor(work))
     await asyncio.to_thread(has_begun.wait, 10)

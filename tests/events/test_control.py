@@ -19,7 +19,7 @@ async def line(client) -> list[str]:
 
 
 async def wait_for_subscription(client, but: tuple[str, ...] = ()) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not [one for one in await line(client) if one not in but]:
             await asyncio.sleep(0.02)
 

@@ -43,7 +43,7 @@ class Receiver:
 
     async def receive_until_text(self, until: str):
         """Receive deltas until they have the whole text."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while "".join(d["text"] for d in self.deltas if d["part"] == "text") != until:
                 message = await self.layer.receive(self.channel)
                 self.deltas.append(json.loads(message["text"]))

@@ -240,8 +240,8 @@ def test_an_interrupted_step_ends_its_children() -> None:
         assert len(started) == 2
         assert all(is_alive(process) for process in started)
         child.send_signal(signal.SIGTERM)
-        assert child.wait(10) == 1
-    deadline = time.monotonic() + 5
+        assert child.wait(60) == 1
+    deadline = time.monotonic() + 60
     while any(is_alive(process) for process in started) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not any(is_alive(process) for process in started)

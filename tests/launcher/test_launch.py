@@ -25,7 +25,7 @@ from tests.stories.integrator import Integrator
 pytestmark = pytest.mark.stack
 
 
-def becomes_true(condition: Callable[[], bool], seconds: float = 20) -> bool:
+def becomes_true(condition: Callable[[], bool], seconds: float = 60) -> bool:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if condition():
@@ -72,7 +72,7 @@ def test_a_second_start_on_the_same_data_is_refused(stack: Stack) -> None:
     second.log_file = stack.home.with_name(stack.home.name + ".second")
     second.start()
     assert second.launcher is not None
-    assert second.launcher.wait(20) == 1
+    assert second.launcher.wait(60) == 1
     assert f"Atelier already runs on the data in {stack.home}" in second.log
     assert stack.status("/readyz") == 200
     second.log_file.unlink()
@@ -82,7 +82,7 @@ def test_a_port_in_use_is_reported_in_one_line(stack: Stack) -> None:
     second = Stack(port=stack.port)
     second.start()
     assert second.launcher is not None
-    assert second.launcher.wait(20) == 1
+    assert second.launcher.wait(60) == 1
     assert f"Port {stack.port} of 127.0.0.1 cannot be used" in second.log
     assert "Traceback" not in second.log
     second.__exit__()
@@ -146,7 +146,7 @@ def test_RUN6_after_any_signal_no_process_is_left_and_no_data_are_lost(
     children = [*stack.processes().values(), *list_processes_below(stack.home)]
     assert len(children) > 8
     assert stack.stop(by) == (-signal.SIGKILL if by == signal.SIGKILL else 0)
-    assert becomes_true(lambda: not [child for child in children if is_alive(child)], seconds=10)
+    assert becomes_true(lambda: not [child for child in children if is_alive(child)])
     stack.start()
     stack.wait_until_ready()
     assert (stack.home / "secrets.json").read_text() == secrets

@@ -36,7 +36,7 @@ def build_adapter(scripted: ScriptedModel, timeouts: Timeouts | None = None, **e
         "key": KEY,
         "paid_by": "workspace",
     } | endpoint
-    return OpenAIAdapter(Endpoint(**facts), timeouts or Timeouts(3, 3, 10))
+    return OpenAIAdapter(Endpoint(**facts), timeouts or Timeouts())
 
 
 async def parts_of(llm: OpenAIAdapter, request: ModelRequest = ASK) -> list[Chunk | Answer]:

@@ -20,7 +20,6 @@ from tests.scripted_model import ScriptedModel
 # litellm keeps connections per event loop: all tests share one, and close its connections.
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 KEY = "canary-4711-not-an-ordinary-key"
-SHORT = Timeouts(first=0.5, idle=0.4, total=5.0)
 ZONE = ToolSchema(
     "current_time",
     "The time somewhere.",
@@ -77,7 +76,7 @@ def make(adapter_class: Callable[..., LLM], scripted: ScriptedModel) -> Make:
         endpoint = Endpoint("azure", address, Secret(KEY), "workspace", options)
     else:
         endpoint = Endpoint("deepseek", scripted.api_base, Secret(KEY), "workspace")
-    return lambda timeouts=SHORT: adapter_class(endpoint, timeouts)
+    return lambda timeouts=None: adapter_class(endpoint, timeouts or Timeouts())
 
 
 def request_of(text: str = "Hello", *, prompt: str = "Be brief.", **more: Any) -> ModelRequest:
@@ -185,7 +184,7 @@ async def test_RUN12_malformed_arguments_are_not_changed(
 
 async def test_RUN12_a_megabyte_of_arguments_is_accepted(make: Make, scripted: ScriptedModel) -> None:
     scripted.script(mode="badtool", bad="huge")
-    _, answer = await all_of(make(Timeouts(10, 10, 20)), request_of(tools=[ZONE]))
+    _, answer = await all_of(make(), request_of(tools=[ZONE]))
     assert len(answer.calls[0].arguments) > 1_000_000
 
 
@@ -219,7 +218,7 @@ async def test_broken_json_in_the_stream_is_an_error(scripted: ScriptedModel) ->
     # litellm drops such a line in this format, but not in the formats that it is used for (test_litellm.py).
     scripted.script(mode="badjson", after=2)
     endpoint = Endpoint("openai_compatible", scripted.api_base, Secret(KEY), "workspace")
-    _, error = await failure_of(OpenAIAdapter(endpoint, SHORT), request_of())
+    _, error = await failure_of(OpenAIAdapter(endpoint, Timeouts()), request_of())
     assert error.code in ("garbled", "cut", "server")
     assert error.partial_text.startswith("w0")
 
@@ -269,26 +268,27 @@ async def test_SEC17_the_key_is_removed_from_errors(make: Make, scripted: Script
 
 
 @pytest.mark.parametrize(
-    ("script", "code", "chunks"),
+    ("script", "timeouts", "code", "chunks"),
     [
-        ({"mode": "nofirst"}, "timeout_first", 0),
-        ({"first": 30}, "timeout_first", 0),
-        ({"mode": "stall", "after": 2}, "timeout_idle", 2),
-        ({"mode": "slowdrip"}, "timeout_idle", 1),
+        ({"mode": "nofirst"}, Timeouts(first=0.5), "timeout_first", 0),
+        ({"first": 30}, Timeouts(first=0.5), "timeout_first", 0),
+        ({"mode": "stall", "after": 2}, Timeouts(idle=1), "timeout_idle", 2),
+        ({"mode": "slowdrip"}, Timeouts(idle=1), "timeout_idle", 1),
     ],
+    ids=["nofirst", "first", "stall", "slowdrip"],
 )
 async def test_RUN10_a_request_to_a_silent_model_ends_at_the_time_limit(
-    make: Make, scripted: ScriptedModel, script: dict, code: str, chunks: int
+    make: Make, scripted: ScriptedModel, script: dict, timeouts: Timeouts, code: str, chunks: int
 ) -> None:
     scripted.script(**script)
-    shown, error = await failure_of(make(), request_of())
+    shown, error = await failure_of(make(timeouts), request_of())
     assert (error.code, len(shown)) == (code, chunks)
     await asyncio.to_thread(scripted.wait_until_left)
 
 
 async def test_RUN10_an_endless_answer_ends_at_the_time_limit(make: Make, scripted: ScriptedModel) -> None:
     scripted.script(mode="drip", count=10_000, every=0.02)
-    shown, error = await failure_of(make(Timeouts(first=5, idle=5, total=0.5)), request_of())
+    shown, error = await failure_of(make(Timeouts(first=60, idle=60, total=2)), request_of())
     assert (error.code, error.retryable) == ("timeout_total", False)
     assert len(shown) > 3
     await asyncio.to_thread(scripted.wait_until_left)
@@ -297,9 +297,10 @@ async def test_RUN10_an_endless_answer_ends_at_the_time_limit(make: Make, script
 async def test_RUN10_the_time_of_a_slow_reader_does_not_count(make: Make, scripted: ScriptedModel) -> None:
     scripted.script(tokens=["a", "b", "c"], every=0.1)
     texts = []
-    async for part in make(Timeouts(first=2, idle=0.3, total=10)).ask(request_of()):
+    async for part in make(Timeouts(first=60, idle=1, total=60)).ask(request_of()):
         texts.append(part.text)
-        await asyncio.sleep(0.5)
+        if texts == ["a"]:
+            await asyncio.sleep(1.5)
     assert texts == ["a", "b", "c", "abc"]
 
 
@@ -307,7 +308,7 @@ async def test_RUN16_cancelling_closes_the_connection_to_the_provider_at_once(
     make: Make, scripted: ScriptedModel
 ) -> None:
     scripted.script(mode="drip", every=0.02, count=5000)
-    llm = make(Timeouts())
+    llm = make()
     started = asyncio.Event()
 
     async def read() -> None:
@@ -320,28 +321,28 @@ async def test_RUN16_cancelling_closes_the_connection_to_the_provider_at_once(
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    await asyncio.to_thread(scripted.wait_until_left, -1, 1.0)
+    await asyncio.to_thread(scripted.wait_until_left)
 
 
 async def test_RUN16_cancelling_before_the_first_chunk_closes_the_connection(
     make: Make, scripted: ScriptedModel
 ) -> None:
     scripted.script(mode="nofirst")
-    task = asyncio.create_task(all_of(make(Timeouts()), request_of()))
+    task = asyncio.create_task(all_of(make(), request_of()))
     while not scripted.requests:
         await asyncio.sleep(0.01)
     await asyncio.sleep(0.05)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    await asyncio.to_thread(scripted.wait_until_left, -1, 1.0)
+    await asyncio.to_thread(scripted.wait_until_left)
 
 
 async def test_RUN16_closing_the_generator_closes_the_connection(make: Make, scripted: ScriptedModel) -> None:
     scripted.script(mode="stall", after=1)
-    async with aclosing(make(Timeouts()).ask(request_of())) as parts:
+    async with aclosing(make().ask(request_of())) as parts:
         await anext(parts)
-    await asyncio.to_thread(scripted.wait_until_left, -1, 1.0)
+    await asyncio.to_thread(scripted.wait_until_left)
 
 
 async def test_usage_is_estimated_if_the_server_reports_none(make: Make, scripted: ScriptedModel) -> None:

@@ -38,7 +38,7 @@ def scripted(server: ScriptedModel, settings) -> ScriptedModel:
 
 def build_adapter(scripted: ScriptedModel, timeouts: Timeouts | None = None) -> LiteLLMAdapter:
     endpoint = Endpoint("anthropic", scripted.url, Secret("canary-key-of-a-tenant"), "workspace")
-    return ScriptedLiteLLM(endpoint, timeouts or Timeouts(10, 2, 20))
+    return ScriptedLiteLLM(endpoint, timeouts or Timeouts())
 
 
 async def all_of(llm: LiteLLMAdapter, request: ModelRequest = ASK) -> tuple[list[Chunk], Answer]:
@@ -114,7 +114,7 @@ async def test_gemini_gets_the_signature_of_its_call_back(scripted: ScriptedMode
     endpoint = Endpoint("gemini", scripted.url, Secret("k"), "workspace")
     scripted.script(text="It is noon.")
     scripted.script(signature="c2lnbmVk", calls=TIME, times=1)
-    await continue_after_a_call(ScriptedGemini(endpoint, Timeouts(10, 2, 20)), "gemini-3-pro-preview")
+    await continue_after_a_call(ScriptedGemini(endpoint, Timeouts()), "gemini-3-pro-preview")
     parts = scripted.requests[1].body["contents"][1]["parts"]
     assert [part["thoughtSignature"] for part in parts if "thoughtSignature" in part] == ["c2lnbmVk"]
     assert parts[0]["thoughtSignature"] == "c2lnbmVk"
@@ -135,7 +135,7 @@ async def test_broken_json_in_the_stream_is_an_error(scripted: ScriptedModel) ->
 
 async def test_RUN10_a_request_to_a_silent_model_ends_at_the_time_limit(scripted: ScriptedModel) -> None:
     scripted.script(mode="stall", after=2)
-    error = await failure_of(build_adapter(scripted, Timeouts(10, 0.4, 20)))
+    error = await failure_of(build_adapter(scripted, Timeouts(idle=1)))
     assert error.code == "timeout_idle"
     await asyncio.to_thread(scripted.wait_until_left)
 
@@ -193,7 +193,7 @@ async def test_SEC12_every_address_that_litellm_connects_to_is_checked(
     scripted: ScriptedModel, settings, adapter_class: type[LiteLLMAdapter]
 ) -> None:
     settings.ALLOW_PRIVATE_HOSTS = frozenset()
-    llm = adapter_class(Endpoint("anthropic", scripted.url, Secret("k"), "workspace"), Timeouts(10, 2, 20))
+    llm = adapter_class(Endpoint("anthropic", scripted.url, Secret("k"), "workspace"), Timeouts())
     assert (await failure_of(llm)).code == "host_refused"
     assert scripted.requests == []
 
@@ -206,7 +206,7 @@ async def test_SEC17_neither_an_address_nor_a_proxy_in_the_environment_gets_the_
     monkeypatch.setenv(name, scripted.url)
     for proxy in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
         monkeypatch.setenv(proxy, scripted.url)
-    error = await failure_of(LiteLLMAdapter(Endpoint(provider, None, Secret("k"), "workspace"), Timeouts(10, 2, 20)))
+    error = await failure_of(LiteLLMAdapter(Endpoint(provider, None, Secret("k"), "workspace"), Timeouts()))
     assert error.code == "host_refused"
     assert scripted.requests == []
 
@@ -220,7 +220,7 @@ async def test_SEC13_a_redirect_is_not_followed(scripted: ScriptedModel) -> None
 
 async def test_a_request_to_an_unreachable_server_is_not_retried(scripted: ScriptedModel, settings) -> None:
     settings.ALLOW_PRIVATE_HOSTS = frozenset({"127.0.0.1:9"})
-    llm = ScriptedLiteLLM(Endpoint("anthropic", "http://127.0.0.1:9", Secret("k"), "workspace"), Timeouts(10, 2, 20))
+    llm = ScriptedLiteLLM(Endpoint("anthropic", "http://127.0.0.1:9", Secret("k"), "workspace"), Timeouts())
     error = await failure_of(llm)
     assert (error.code, error.retryable) == ("unreachable", True)
 

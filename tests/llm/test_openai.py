@@ -469,7 +469,7 @@ async def test_a_connection_is_reused_after_an_answer_and_not_after_an_error(scr
     for mode in ("plain", "plain", "stall", "plain"):
         scripted.script(mode=mode, times=1)
         try:
-            await answer_of(build_adapter(scripted, Timeouts(1, 0.2, 5)))
+            await answer_of(build_adapter(scripted, Timeouts(idle=0.5)))
         except LLMError:
             assert mode == "stall"
         ports.append(scripted.requests[-1].port)
@@ -481,7 +481,7 @@ async def test_a_server_that_never_closes_the_stream_does_not_delay_the_answer(
 ) -> None:
     monkeypatch.setattr(openai, "SECONDS_AFTER_FINISH", 0.1)
     scripted.script(mode="nodone", text="All done.")
-    answer = await answer_of(build_adapter(scripted, Timeouts(1, 1, 5)))
+    answer = await answer_of(build_adapter(scripted))
     assert (answer.text, answer.finish) == ("All done.", "stop")
     assert answer.usage.estimated
 
@@ -520,7 +520,7 @@ async def test_an_answer_ends_with_its_stream_whatever_its_finish_reasons_are(
 ) -> None:
     monkeypatch.setattr(openai, "SECONDS_AFTER_FINISH", 0.8)
     scripted.script(mode="events", events=sent)
-    answer = await answer_of(build_adapter(scripted, Timeouts(first=5, idle=5, total=5)))
+    answer = await answer_of(build_adapter(scripted))
     assert (answer.text, answer.finish) == (text, finish)
 
 
@@ -548,7 +548,7 @@ async def test_RUN10_an_endless_answer_with_a_reason_in_each_event_ends_at_the_t
     scripted: ScriptedModel,
 ) -> None:
     scripted.script(mode="events", events=events(*"x" * 200, wait=0.05))
-    error = await failure_of(build_adapter(scripted, Timeouts(first=1, idle=1, total=1)))
+    error = await failure_of(build_adapter(scripted, Timeouts(first=60, idle=60, total=2)))
     assert (error.code, set(error.partial_text)) == ("timeout_total", {"x"})
 
 

@@ -27,7 +27,7 @@ ZONE = ToolSchema("current_time", "The time.", {"type": "object", "properties": 
 AZURE = {"api_version": "2024-10-21"}
 BEDROCK = {"access_key_id": "AKIAIOSFODNN7EXAMPLE", "region": "eu-central-1"}
 MODEL = "anthropic.claude-sonnet-4-5-20250929-v1:0"
-LIMITS = Timeouts(10, 2, 20)
+LIMITS = Timeouts()
 
 
 @pytest.fixture
@@ -234,7 +234,7 @@ async def test_RUN11_a_stream_of_bedrock_without_a_finish_reason_is_an_error(
 
 async def test_RUN10_a_request_to_a_silent_bedrock_ends_at_the_time_limit(scripted: ScriptedModel) -> None:
     scripted.script(mode="stall", after=2)
-    error = await failure_of(bedrock(scripted, Timeouts(10, 0.4, 20)), request_of(MODEL))
+    error = await failure_of(bedrock(scripted, Timeouts(idle=1)), request_of(MODEL))
     assert error.code == "timeout_idle"
     await asyncio.to_thread(scripted.wait_until_left)
 

@@ -192,7 +192,7 @@ async def scripted(server: ScriptedModel, settings) -> AsyncIterator[ScriptedMod
 
 def at(scripted: ScriptedModel, tenant: str = "") -> LLM:
     endpoint = Endpoint("openai_compatible", scripted.api_base, Secret("k" * 20), "workspace")
-    return get_model(endpoint, Timeouts(2, 2, 5), tenant=tenant)
+    return get_model(endpoint, Timeouts(), tenant=tenant)
 
 
 async def test_RUN20_get_model_retries_until_the_request_succeeds(scripted: ScriptedModel) -> None:

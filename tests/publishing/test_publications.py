@@ -462,7 +462,7 @@ def test_of_two_concurrent_renames_to_one_name_one_succeeds(team):
     def rename(agent_id):
         try:
             with transaction.atomic():
-                both.wait(10)
+                both.wait(60)
                 publishing.update_published_agent(team.alice, agent_id, name="Same", **LISTING)
                 return "renamed"
         except Conflict as error:

@@ -37,13 +37,13 @@ class Tab:
         self.close_code: int | None = None
 
     async def connect(self) -> bool:
-        opened, _ = await self.socket.connect(timeout=30)
+        opened, _ = await self.socket.connect(timeout=60)
         return bool(opened)
 
     async def send(self, **frame: Any) -> None:
         await self.socket.send_to(text_data=json.dumps(frame))
 
-    async def receive(self, timeout: float = 30.0) -> dict[str, Any]:
+    async def receive(self, timeout: float = 60.0) -> dict[str, Any]:
         """Return the next frame. Raises `ConnectionResetError` when the socket is closed, and sets `close_code`."""
         message = await self.socket.receive_output(timeout)
         if message["type"] == "websocket.close":
@@ -54,13 +54,13 @@ class Tab:
         self.store.apply(frame)
         return frame
 
-    async def receive_until(self, wanted: Callable[[dict[str, Any]], bool], timeout: float = 30.0) -> dict[str, Any]:
+    async def receive_until(self, wanted: Callable[[dict[str, Any]], bool], timeout: float = 60.0) -> dict[str, Any]:
         async with asyncio.timeout(timeout):
             while not wanted(frame := await self.receive(timeout)):
                 pass
         return frame
 
-    async def receive_type(self, type_: str, timeout: float = 30.0) -> dict[str, Any]:
+    async def receive_type(self, type_: str, timeout: float = 60.0) -> dict[str, Any]:
         return await self.receive_until(lambda frame: frame["type"] == type_, timeout)
 
     async def subscribe(self, topic: str, since: int | None = None) -> dict[str, Any]:
@@ -69,7 +69,7 @@ class Tab:
             lambda frame: frame["type"] in ("subscribed", "error") and frame["topic"] == topic
         )
 
-    async def wait_for_close(self, timeout: float = 30.0) -> int | None:
+    async def wait_for_close(self, timeout: float = 60.0) -> int | None:
         async with asyncio.timeout(timeout):
             while self.close_code is None:
                 try:

@@ -50,7 +50,7 @@ async def readers(people, *topics, number=SOCKETS):
 
 async def receive_type(socket, type_):
     """Return the next frame of this type."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while (frame := json.loads(await socket.recv()))["type"] != type_:
             pass
     return frame

@@ -31,11 +31,11 @@ class Process:
         self.url = f"http://127.0.0.1:{server.config.port}/api/v1/"
 
     def open_client(self, token):
-        return httpx.AsyncClient(base_url=self.url, headers={"Authorization": f"Bearer {token}"}, timeout=30)
+        return httpx.AsyncClient(base_url=self.url, headers={"Authorization": f"Bearer {token}"}, timeout=60)
 
     async def wait_for_waiting(self, count):
         """Wait until so many requests wait."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while self.polling._waiting.total() != count:
                 await asyncio.sleep(0.01)
 

@@ -70,12 +70,12 @@ class RunEnvironment:
     def runs(self, **which: Any) -> list[Run]:
         return list(Run.objects.filter(chat=self.team.chat, **which).order_by("pk"))
 
-    def wait_until_idle(self, seconds: float = 10) -> list[Run]:
+    def wait_until_idle(self, seconds: float = 60) -> list[Run]:
         """Wait until no run of the chat is queued or running, and return its runs."""
         self.wait(lambda: not Run.objects.filter(state__in=NOT_ENDED).exists(), seconds)
         return self.runs()
 
-    def wait_until_waiting(self, seconds: float = 10) -> list[Approval]:
+    def wait_until_waiting(self, seconds: float = 60) -> list[Approval]:
         """Wait until a run waits for people and none is executed, and return what is undecided, in the order of the calls."""
         busy = Run.objects.filter(state__in=["queued", "running"])
         waiting = Run.objects.filter(state="waiting_approval")
@@ -89,7 +89,7 @@ class RunEnvironment:
         approvals.decide_approval(by or self.team.alice, approval.pk, decision, **more)
         self.submit_queued_runs(approval.chat)
 
-    def wait(self, condition: Callable[[], Any], seconds: float = 10) -> Any:
+    def wait(self, condition: Callable[[], Any], seconds: float = 60) -> Any:
         """Wait until the function returns a true value, and return that. Raises `TimeoutError` with the runs."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:

@@ -54,7 +54,7 @@ class JobEnvironment:
             self.environment.engine.submit([run.id])
         return run
 
-    def wait_for(self, run: Run, seconds: float = 10) -> Run:
+    def wait_for(self, run: Run, seconds: float = 60) -> Run:
         """Return the job once it has ended."""
         self.environment.wait_until_idle(seconds)
         run.refresh_from_db()

@@ -5,7 +5,7 @@ import json
 
 import psycopg
 import pytest
-from django.db import OperationalError, connection
+from django.db import OperationalError, connection, transaction
 
 from chats.models import Message
 from common.database import is_database_unavailable
@@ -213,15 +213,16 @@ def test_FAIR5_the_runs_of_a_tree_make_two_hundred_calls_at_most(environment, mo
     """The calls of its parent and of a sibling count, those of a run of another tree do not."""
     calls = [{"name": "current_time", "arguments": json.dumps({"timezone": zone})} for zone in ("Asia/Tokyo", "UTC")]
     model.script(calls=calls, then={"text": "done"})
-    environment.engine = None
-    environment.post("hello")
-    [run] = environment.runs()
     chat, agent = environment.team.chat, environment.team.robin
     parent, sibling, stranger = (RunFactory.create(ended=True, chat=chat, agent=agent) for _ in range(3))
-    Run.objects.filter(pk__in=[run.pk, sibling.pk]).update(root=parent)
     for other, count in ((parent, 120), (sibling, 79), (stranger, 50)):
         for index in range(count):
             StepFactory.create(run=other, index=index, state="done", effect="read")
+    environment.engine = None
+    with transaction.atomic():  # so that the sweep of the engine does not claim the run before its root is set
+        environment.post("hello")
+        [run] = environment.runs(state="queued")
+        Run.objects.filter(pk__in=[run.pk, sibling.pk]).update(root=parent)
     environment.engine = engine
     environment.submit_queued_runs()
     environment.wait_until_idle()

@@ -46,7 +46,7 @@ def hold(monkeypatch, step):
     def store_slowly(*what):
         saved = store(*what)
         storing.set()
-        assert go_on.wait(10)
+        assert go_on.wait(60)
         return saved
 
     monkeypatch.setattr(ChatRun, step, store_slowly)
@@ -80,7 +80,7 @@ def test_RUN16_a_stop_while_a_step_is_stored_keeps_the_step_and_ends_the_run_at_
     if step == "record_retry":
         environment.model.script(mode="cleancut", after=2, text="so far so good", times=1)
     environment.post("hello")
-    assert storing.wait(10)
+    assert storing.wait(60)
     [run] = environment.runs()
     stop(environment, run)
     [runner] = environment.engine._runners.values()
@@ -104,7 +104,7 @@ def test_a_stop_or_shutdown_while_the_end_is_stored_does_not_delay_the_next_run(
     answer = {"mode": "status", "status": 400} if step == "record_loop_end" else {"text": "first answer"}
     environment.model.script(**answer, times=1)
     environment.post("first")
-    assert storing.wait(10)
+    assert storing.wait(60)
     environment.engine = None
     environment.post("second")
     first, second = environment.runs()

@@ -413,7 +413,7 @@ async def test_a_memory_error_is_reported_although_the_caller_was_cancelled():
 
     def run_out():
         has_begun.set()
-        go_on.wait(10)
+        go_on.wait(60)
         raise MemoryError
 
     caller = asyncio.ensure_future(executor(run_out))

@@ -239,7 +239,7 @@ class ScriptedModel:
         self.desk.scripts.clear()
         self.desk.requests.clear()
 
-    def wait_until_left(self, number: int = -1, seconds: float = 5.0) -> Recorded:
+    def wait_until_left(self, number: int = -1, seconds: float = 60.0) -> Recorded:
         """Wait until the client of a request has disconnected, and return the request. Raises `TimeoutError`."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
@@ -250,7 +250,7 @@ class ScriptedModel:
 
     def __enter__(self) -> "ScriptedModel":
         self._thread.start()
-        if not self._ready.wait(10):
+        if not self._ready.wait(60):
             raise RuntimeError("The scripted model did not start.")
         return self
 

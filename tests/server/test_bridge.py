@@ -156,7 +156,7 @@ async def test_more_requests_than_may_wait_get_503_at_once() -> None:
     gate = threading.Event()
 
     def slow(environ: Any, start: Any) -> Iterable[bytes]:
-        gate.wait(10)
+        gate.wait(60)
         return echo(environ, start)
 
     harness = build_bridge(slow, threads=1, max_active=2)

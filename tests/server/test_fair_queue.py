@@ -50,7 +50,7 @@ async def test_one_caller_gets_a_quarter_of_the_threads_while_another_is_served(
         if environ["HTTP_X_CALLER"] == "mallory":
             running.append("mallory")
             inside.release()
-            gate.wait(10)
+            gate.wait(60)
         return echo(environ, start)
 
     bridge = Bridge(slow, threads=8, max_active=1000, identify=identify_by_header)

@@ -41,7 +41,7 @@ async def test_readyz_is_200_when_all_parts_answer() -> None:
     health = Health()
     health.is_warm = True
     try:
-        probes.listening.wait(5)
+        probes.listening.wait(60)
         sent = SentEvents()
         await health.answer("/readyz", sent)
     finally:
@@ -53,7 +53,7 @@ def test_an_unhealthy_worker_does_not_answer() -> None:
     probes = ProbeResponder(is_healthy=lambda: False)
     probes.start()
     try:
-        probes.listening.wait(5)
+        probes.listening.wait(60)
         assert not has_answering_worker(build_probe_client())
     finally:
         probes.stop()
@@ -62,7 +62,7 @@ def test_an_unhealthy_worker_does_not_answer() -> None:
 def test_a_stopped_worker_does_not_answer() -> None:
     probes = ProbeResponder(is_healthy=lambda: True)
     probes.start()
-    probes.listening.wait(5)
+    probes.listening.wait(60)
     assert has_answering_worker(build_probe_client())
     probes.stop()
     assert not has_answering_worker(build_probe_client())
@@ -102,7 +102,7 @@ def test_a_healthy_worker_touches_its_file(tmp_path: Path) -> None:
     alive = LivenessFile(tmp_path / "alive", is_healthy, interval=0.01)
     alive.start()
     try:
-        assert touched.wait(30)
+        assert touched.wait(60)
     finally:
         alive.stop()
 

@@ -33,7 +33,7 @@ class Integrator:
     def __init__(self, stack: Installation, name: str) -> None:
         self.stack = stack
         self.tabs: list[Tab] = []
-        self.http = httpx.Client(base_url=stack.url, timeout=40)
+        self.http = httpx.Client(base_url=stack.url, timeout=60)
         self.email = f"{name.lower()}-{new_id()}@example.org"
         body = {"email": self.email, "password": PASSWORD, "name": name}
         answer = self.http.post("/_allauth/app/v1/auth/signup", json=body).raise_for_status()
@@ -88,7 +88,7 @@ class Tab:
         self.is_open = False
         self.thread.join(5)
 
-    def wait_until(self, wanted: Callable[["Tab"], Any], seconds: float = 20) -> Any:
+    def wait_until(self, wanted: Callable[["Tab"], Any], seconds: float = 60) -> Any:
         """Wait until `wanted` returns a true value, and return it. Raises `TimeoutError` with the messages."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:

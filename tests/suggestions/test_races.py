@@ -30,7 +30,7 @@ def run_concurrently(count, call):
     barrier, results = threading.Barrier(count), []
 
     def run_one(number):
-        barrier.wait(10)
+        barrier.wait(60)
         try:
             results.append(call(number))
         except AppError as error:
@@ -42,7 +42,7 @@ def run_concurrently(count, call):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(60)
     return results
 
 
