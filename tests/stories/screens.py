@@ -11,7 +11,7 @@ from tests.scripted_model import ScriptedModel
 from tests.stack import Stack
 
 PASSWORD = "a long enough password"
-PATIENCE = 40.0
+PATIENCE = 60.0
 """Seconds that a story waits for what a browser is to show."""
 expect.set_options(timeout=PATIENCE * 1000)
 
