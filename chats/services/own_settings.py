@@ -1,7 +1,7 @@
 """What one person sets for themselves in a chat: to mute it, and to archive it. Nothing changes for the others."""
 
 from collections.abc import Collection
-from datetime import datetime
+from datetime import UTC, datetime
 from uuid import UUID
 
 from django.db import transaction
@@ -19,10 +19,15 @@ def mute_chat(actor: Actor, chat_id: UUID, *, until: datetime | None = None) -> 
     """Mute a chat for the actor until a time, or for good. Its messages are not counted then. Mentions are still notified.
 
     The end of the time is no write: clients compare it with their clock. Raises `NotFound`, `Forbidden`, and `Invalid` for a time
-    that has passed.
+    that has passed, or that is after the year 9999.
     """
     if until is not None and until <= now():
         raise Invalid("This time has passed.", hints=["Send a later `until`, or null to mute the chat for good."])
+    try:
+        # The last hours of 9999 may be in the year 10000 of UTC: PostgreSQL would store that, but nobody could read the row again.
+        until = until and until.astimezone(UTC)
+    except OverflowError as error:
+        raise Invalid("This time is too far away.", hints=["Send null to mute the chat for good."]) from error
     _update(actor, chat_id, is_muted=True, muted_until=until)
 
 

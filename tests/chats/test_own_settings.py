@@ -1,6 +1,6 @@
 """Muting and archiving a chat: settings of one person, which change nothing for the others."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
@@ -38,6 +38,15 @@ def test_a_time_that_has_passed_is_refused(team):
     with pytest.raises(Invalid):
         chats.mute_chat(team.bob, team.chat.id, until=now())
     assert read(team, "bob") == (False, None, False)
+
+
+def test_SEC20_a_time_that_could_be_stored_but_not_be_read_is_refused(team):
+    last = datetime.max.replace(tzinfo=timezone(timedelta(hours=-12)))  # in UTC it is in the year 10000
+    with pytest.raises(Invalid):
+        chats.mute_chat(team.bob, team.chat.id, until=last)
+    assert read(team, "bob") == (False, None, False)
+    chats.mute_chat(team.bob, team.chat.id, until=last.replace(tzinfo=UTC))
+    chats.remove_participant(team.alice, team.chat.id, team.bob.id)
 
 
 def test_a_mention_in_a_muted_chat_is_notified(team):
