@@ -90,7 +90,7 @@ def _reopen(chat: Chat, actor: Actor, pair: dict[UUID, Actor]) -> Chat:
     for participant in chat.participants.all():
         participant.actor = pair[participant.actor_id]
         if participant.ended_at is not None:
-            changes.append(RowUpdate(participant).set(ended_at=None, joined_at=now()))
+            changes.append(RowUpdate(participant).set(ended_at=None, joined_at=now(), is_archived=False))
     if changes:
         chat.version = save_changes(chat.id, changes)
         for change in changes:

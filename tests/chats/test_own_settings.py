@@ -9,6 +9,7 @@ from chats.models import Chat, ChatActor
 from chats.selectors import get_listed_chat
 from common.clock import now
 from common.errors import Invalid, NotFound
+from events.rows import Role
 from notifications.models import Notification
 from tests.people import Team
 from workspaces import services as workspaces
@@ -82,6 +83,15 @@ def test_opening_an_archived_direct_chat_brings_it_back(team):
     chats.archive_chat(team.alice, chat.id)
     chats.open_direct_chat(team.alice, team.workspace.id, team.bob.id)
     assert not ChatActor.objects.get(chat=chat, actor=team.alice).is_archived
+
+
+def test_whoever_comes_back_finds_a_direct_chat_that_the_other_opens_again_in_their_list(team):
+    chat, _ = chats.open_direct_chat(team.alice, team.workspace.id, team.bob.id)
+    chats.archive_chat(team.bob, chat.id)
+    workspaces.remove_member(team.alice, team.workspace.id, team.bob.id)
+    workspaces.join_workspace(team.bob, team.workspace.id, role=Role.SUGGESTER, invited_by=team.alice)
+    chats.open_direct_chat(team.alice, team.workspace.id, team.bob.id)
+    assert not ChatActor.objects.get(chat=chat, actor=team.bob).is_archived
 
 
 def test_whoever_is_not_in_the_chat_sets_nothing_in_it(team):
