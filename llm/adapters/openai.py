@@ -6,8 +6,8 @@ request, and each event is parsed once.
 
 import asyncio
 from collections.abc import AsyncGenerator
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 from urllib.parse import urlencode
 
 import aiohttp
@@ -52,20 +52,60 @@ _without_usage: BoundedMap[str, bool] = BoundedMap(MAX_LEARNT)
 """Base URLs of servers that refused `stream_options`."""
 _requiring_thinking: BoundedMap[str, bool] = BoundedMap(MAX_LEARNT)
 """The models (`build_origin`) that send their thinking, or refused an assistant message with calls and without thinking."""
-
-
 _refused_tools: BoundedMap[str, dict[tuple[str, str], str]] = BoundedMap(MAX_LEARNT)
 """By model (`build_origin`), why it does not accept a tool, by the name and the schema of the tool."""
 MAX_REFUSED_TOOLS = 64
 
 
-def find_left_out_tools(endpoint: Endpoint, request: ModelRequest) -> dict[str, str]:
-    """Return the tools of the request that this model does not accept, each with the reason."""
-    refused = _refused_tools.get(build_origin(endpoint, request.model), {})
-    if not refused:
-        return {}
-    found = {tool.name: refused.get((tool.name, str(tool.parameters))) for tool in request.tools}
-    return {name: reason for name, reason in found.items() if reason is not None}
+@dataclass
+class Requirements:
+    """What a model accepts of a request, as far as it is known: whether `stream_options`, whether messages with calls only with
+    thinking, and which tools it does not accept, each with the reason."""
+
+    base: str
+    origin: str
+    is_without_usage: bool
+    requires_thinking: bool
+    refused_tools: dict[tuple[str, str], str]
+
+    @classmethod
+    def find(cls, endpoint: Endpoint, model: str) -> Self:
+        """Return what is remembered of a model of the endpoint."""
+        base, origin = get_base_url(endpoint), build_origin(endpoint, model)
+        is_without_usage, requires_thinking = _without_usage.get(base, False), _requiring_thinking.get(origin, False)
+        return cls(base, origin, is_without_usage, requires_thinking, dict(_refused_tools.get(origin, {})))
+
+    def find_left_out_tools(self, request: ModelRequest) -> dict[str, str]:
+        """Return the tools of the request that the model does not accept, each with the reason."""
+        found = {tool.name: self.refused_tools.get((tool.name, str(tool.parameters))) for tool in request.tools}
+        return {name: reason for name, reason in found.items() if reason is not None}
+
+    def learn(self, error: LLMError, sent: ModelRequest) -> bool:
+        """Take from an error what the model refuses of the request that was sent. Return whether to send it without that."""
+        if error.code != "bad_request":
+            return False
+        # First: the schema of a tool may have the name of a field.
+        if (name := find_refused_tool(error, sent)) is not None:
+            # Only this tool is left out.
+            [tool] = [tool for tool in sent.tools if tool.name == name]
+            self.refused_tools[name, str(tool.parameters)] = error.message
+        elif not self.is_without_usage and "stream_options" in error.message:
+            self.is_without_usage = True
+        elif not self.requires_thinking and THINKING_FIELD in error.message:
+            self.requires_thinking = True
+        else:
+            return False
+        return True
+
+    def remember(self) -> None:
+        """Remember it for later requests, also of other tenants."""
+        if self.is_without_usage:
+            _without_usage.set(self.base, True)
+        if self.requires_thinking:
+            _requiring_thinking.set(self.origin, True)
+        if self.refused_tools:
+            refused = _refused_tools.get(self.origin, {}) | self.refused_tools
+            _refused_tools.set(self.origin, dict(list(refused.items())[-MAX_REFUSED_TOOLS:]))
 
 
 def get_base_url(endpoint: Endpoint) -> str:
@@ -131,7 +171,7 @@ class OpenAIAdapter:
     async def ask(self, request: ModelRequest) -> AsyncGenerator[Chunk | Answer, None]:
         """Send one request. Raises `LLMError`. Closing the generator closes the connection to the provider at once (RUN16)."""
         started = asyncio.get_running_loop().time()
-        response = await self._open_stream(request)
+        response = await self._open_stream(request, started)
         stream = OpenAIStream(self._endpoint.key)
         timer = RequestTimer(self._timeouts, response.close, started=started)
         try:
@@ -163,55 +203,42 @@ class OpenAIAdapter:
             # No effect when the stream was read to its end: then the connection has returned to the pool.
             response.close()
 
-    async def _open_stream(self, request: ModelRequest) -> aiohttp.ClientResponse:
-        """Send the request and return a response with status 200. Raises `LLMError`."""
-        # Checked for every request: the host may have been public only when it was saved (SEC13).
-        target = get_target(self._endpoint, build_path(self._endpoint, request.model, self._provider.path))
+    async def _open_stream(self, request: ModelRequest, started: float) -> aiohttp.ClientResponse:
+        """Send the request and return a response with status 200. What the model refuses of it is left out. That is remembered only
+        once the rest was accepted, because an error may name a field for another reason. Raises `LLMError`."""
+        requirements = Requirements.find(self._endpoint, request.model)
+        while True:
+            # Checked for every request: the host may have been public only when it was saved (SEC13).
+            target = get_target(self._endpoint, build_path(self._endpoint, request.model, self._provider.path))
+            self._left_out = requirements.find_left_out_tools(request)
+            tools = [tool for tool in request.tools if tool.name not in self._left_out]
+            sent = replace(request, tools=tools) if self._left_out else request
+            response = await self._post(target, self._build_body(sent, requirements))
+            if response.status == 200:
+                requirements.remember()
+                return response
+            error = await self._read_error(response)
+            is_late = asyncio.get_running_loop().time() - started >= self._timeouts.total
+            if is_late or not requirements.learn(error, sent):
+                raise explain_no_tools(error, request)
+
+    def _build_body(self, request: ModelRequest, requirements: Requirements) -> dict[str, Any]:
         body = {
             name: value for name, value in request.parameters.items() if name not in _OWN_FIELDS and value is not None
         }
         if "max_tokens" in body:
             body[self._provider.max_tokens_parameter] = body.pop("max_tokens")
-        body |= {"model": request.model, "messages": self._build_messages(request), "stream": True}
-        if not _without_usage.get(self._base, False):
+        messages = build_messages(request, requirements.origin, requires_thinking=requirements.requires_thinking)
+        body |= {"model": request.model, "messages": messages, "stream": True}
+        if not requirements.is_without_usage:
             body["stream_options"] = {"include_usage": True}
-        self._left_out = find_left_out_tools(self._endpoint, request)
-        if tools := [tool for tool in request.tools if tool.name not in self._left_out]:
-            body["tools"] = build_tools(replace(request, tools=tools))
+        if request.tools:
+            body["tools"] = build_tools(request)
         if request.tool_choice:
             body["tool_choice"] = build_tool_choice(request)
         if request.wants_json:
             body["response_format"] = {"type": "json_object"}
-        response = await self._post(target, body)
-        if response.status == 200:
-            return response
-        error = await self._read_error(response)
-        if (
-            error.code == "bad_request"
-            and not _without_usage.get(self._base, False)
-            and "stream_options" in error.message
-        ):
-            _without_usage.set(self._base, True)
-            return await self._open_stream(request)
-        origin = build_origin(self._endpoint, request.model)
-        if (
-            error.code == "bad_request"
-            and THINKING_FIELD in error.message
-            and not _requiring_thinking.get(origin, False)
-        ):
-            _requiring_thinking.set(origin, True)
-            return await self._open_stream(request)
-        if (name := find_refused_tool(error, request)) is not None:
-            # Only this tool is left out, here and in later requests.
-            [tool] = [tool for tool in request.tools if tool.name == name]
-            refused = _refused_tools.get(origin, {}) | {(name, str(tool.parameters)): error.message}
-            _refused_tools.set(origin, dict(list(refused.items())[-MAX_REFUSED_TOOLS:]))
-            return await self._open_stream(request)
-        raise explain_no_tools(error, request)
-
-    def _build_messages(self, request: ModelRequest) -> list[dict[str, Any]]:
-        origin = build_origin(self._endpoint, request.model)
-        return build_messages(request, origin, requires_thinking=_requiring_thinking.get(origin, False))
+        return body
 
     async def _post(self, target: Target, body: dict[str, Any]) -> aiohttp.ClientResponse:
         key = self._endpoint.key

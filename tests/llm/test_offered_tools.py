@@ -163,6 +163,18 @@ async def test_only_the_tool_that_the_provider_refuses_is_left_out(scripted: Scr
     assert (await answer_of(build_adapter(scripted), changed)).left_out_tools == {}
 
 
+@pytest.mark.parametrize("named", ["function 'bad'", "tools[0]"])
+async def test_a_server_that_goes_on_to_refuse_a_tool_that_it_is_not_sent_is_asked_no_more(
+    scripted: ScriptedModel, named: str
+) -> None:
+    tools = [ToolSchema(name, "", {"type": "object"}) for name in ("bad", "good")]
+    scripted.script(mode="status", status=400, error=f"Invalid schema: {named}")
+    failed = await failure_of(build_adapter(scripted), ModelRequest("scripted", [Turn("user", "Hello")], tools))
+    assert failed.code == "bad_request"
+    sent = [[tool["function"]["name"] for tool in request.body.get("tools", [])] for request in scripted.requests]
+    assert sent == ([["bad", "good"], ["good"]] if named == "function 'bad'" else [["bad", "good"], ["good"], []])
+
+
 @pytest.mark.parametrize("text", ["Invalid schema for functions good and bad", "Invalid parameters: temperature"])
 async def test_a_refusal_that_names_no_single_tool_is_an_error(scripted: ScriptedModel, text: str) -> None:
     tools = [ToolSchema(name, "", {"type": "object"}) for name in ("good", "bad")]

@@ -18,7 +18,7 @@ from llm.adapters.openai import OpenAIAdapter
 from llm.adapters.openai_format import build_messages
 from llm.adapters.openai_stream import OpenAIStream
 from llm.errors import build_status_error, build_stream_error, parse_retry_after, redact
-from llm.messages import Chunk, ModelRequest, ProviderFields, ToolCall, Turn
+from llm.messages import Chunk, ModelRequest, ProviderFields, ToolCall, ToolSchema, Turn
 from llm.model_list import list_models
 from llm.prices import build_usage
 from llm.protocol import Endpoint, LLMError, Timeouts
@@ -600,6 +600,26 @@ async def test_a_server_that_refuses_stream_options_does_not_get_them_again(
     assert (await answer_of(build_adapter(scripted))).text == "Fine."
     assert (await answer_of(build_adapter(scripted))).usage.estimated
     assert ["stream_options" in request.body for request in scripted.requests] == [True, False, False]
+
+
+@pytest.mark.parametrize("field", ["stream_options", "reasoning_content"])
+@pytest.mark.parametrize("tool", ["", "pick"])
+async def test_what_an_error_only_seems_to_refuse_is_not_remembered_for_others(
+    scripted: ScriptedModel, field: str, tool: str
+) -> None:
+    schema = {"type": "object", "properties": {field: {"type": "array"}}}
+    text = f"Invalid schema for function {tool}: In context=('properties', '{field}'), array schema missing items"
+    scripted.script(text="Fine.", calls=[])
+    scripted.script(mode="status", status=400, error=text, times=1 if tool else 2)
+    own = replace(ASK, tools=[ToolSchema("pick", "Pick one.", schema)])
+    if tool:
+        assert (await answer_of(build_adapter(scripted), own)).left_out_tools.keys() == {"pick"}
+    else:
+        assert (await failure_of(build_adapter(scripted), own)).code == "bad_request"
+    turns = [*ASK.turns, Turn("assistant", "", calls=(ToolCall("own", "x", "{}"),)), Turn("tool", "1", call_id="own")]
+    await answer_of(build_adapter(scripted), replace(ASK, turns=turns))
+    body = scripted.requests[-1].body
+    assert ("stream_options" in body, "reasoning_content" in body["messages"][2]) == (True, False)
 
 
 async def test_SEC12_a_tenants_private_host_is_refused_without_a_connection(scripted: ScriptedModel, settings) -> None:

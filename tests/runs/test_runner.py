@@ -43,9 +43,9 @@ def test_a_message_is_answered_and_the_answer_has_a_stamp(environment):
 def test_FAIR2_name_lookups_of_a_run_are_counted_for_its_workspace(environment, monkeypatch):
     tenants, open_ = [], OpenAIAdapter._open_stream
 
-    async def noted(self, request):
+    async def noted(self, request, started):
         tenants.append(get_current_tenant())
-        return await open_(self, request)
+        return await open_(self, request, started)
 
     monkeypatch.setattr(OpenAIAdapter, "_open_stream", noted)
     environment.post("hello")
