@@ -24,7 +24,7 @@ class MessageChange:
     """An edit or the deletion of a message. `message` has its new text already, and the chat is locked.
 
     `added_mentions`: those whom an edit mentions and the earlier text did not; `wake_ids`: the agents among them that it wakes.
-    `stop_runs`: whether a deletion also stops the runs that have begun to answer the message.
+    `stop_runs`: whether a deletion also stops the runs that have begun to answer the message, and that the actor may stop.
     """
 
     chat: Chat

@@ -109,7 +109,7 @@ class EditBody(Body):
 
 class DeletionQuery(Body):
     stop_runs: bool = False
-    """Whether the runs that have begun to answer the message are stopped."""
+    """Whether the runs that have begun to answer the message are stopped, if the reader may stop them."""
 
 
 class ThumbBody(Body):

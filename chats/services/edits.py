@@ -73,7 +73,7 @@ def delete_message(actor: Actor, message_id: UUID, *, stop_runs: bool = False) -
     log, without its content. A message that is deleted already stays as it is.
 
     A queued run that would answer it ends, unless another message addresses its agent. `stop_runs`: runs that have begun to answer
-    it are stopped, too. Raises `NotFound`, `Forbidden`, `Invalid`.
+    it are stopped, too, if the actor may stop them. Raises `NotFound`, `Forbidden`, `Invalid`.
     """
     message = _lock_message(actor, message_id)
     chat = message.chat

@@ -13,7 +13,7 @@ from agents.services.shipped import get_shipped_agent
 from chats import services as chats
 from chats.hooks import MessageChange
 from chats.models import Chat, Message, VersionedRow
-from chats.permissions import ChatVerb
+from chats.permissions import ChatVerb, compute_chat_verbs
 from common.clock import now
 from common.errors import Code, Conflict
 from common.operators import get_for_operator
@@ -158,7 +158,8 @@ def update_runs_of_changed_message(change: MessageChange) -> list[chats.RowChang
     Queued runs read the message as it is now. Running ones that have read it read the change at their next step
     (`changed_ids`). A run that gives another answer does not; if it answers this message, its answer says that it answers the
     earlier text. If the message that a queued run would answer is deleted, the run answers the next message that addresses its
-    agent, or is stopped. A run that has begun to answer the deleted message is stopped only with `stop_runs`.
+    agent, or is stopped. A run that has begun to answer the deleted message is stopped only with `stop_runs`, and only if whoever
+    deletes the message may stop it.
     """
     message = change.message
     active = Run.objects.filter(chat=change.chat, state__in=NOT_ENDED).select_related("agent", "on_behalf_of")
@@ -166,7 +167,7 @@ def update_runs_of_changed_message(change: MessageChange) -> list[chats.RowChang
     stopped: dict[UUID, Run] = {}
     for run in active.order_by("pk"):
         has_begun = run.state != RunState.QUEUED or run.attempt > 0
-        if has_begun and change.stop_runs and message.id in run.list_message_ids():
+        if has_begun and message.id in run.list_message_ids() and _may_stop(change, run):
             stopped |= {other.pk: other for other in list_runs_to_stop(run)}
         elif not has_begun and change.is_deleted and run.trigger_id == message.id:
             update = build_run_update(run, state=RunState.QUEUED, attempt=0)
@@ -179,6 +180,14 @@ def update_runs_of_changed_message(change: MessageChange) -> list[chats.RowChang
             changes.append(build_run_update(run, state=RunState.RUNNING).set(changed_ids=changed_ids))
     changes = [one for one in changes if isinstance(one, VersionedRow) or one.row.pk not in stopped]
     return [*changes, *build_stop_changes(list(stopped.values()), by=change.actor)]
+
+
+def _may_stop(change: MessageChange, run: Run) -> bool:
+    """Return whether a deletion stops a run that has begun: the same run may answer other messages, for another person."""
+    if not change.stop_runs:
+        return False
+    is_own = change.actor.pk in (run.on_behalf_of_id, run.triggered_by_id)
+    return is_own or ChatVerb.STOP_ANY_RUN in compute_chat_verbs(change.chat)
 
 
 def _has_read(run: Run, message: Message) -> bool:

@@ -176,6 +176,27 @@ def test_a_run_that_took_up_a_message_later_is_stopped_when_that_is_deleted_if_i
     assert (run.stop_requested_at is not None, run.stopped_by) == (True, team.alice)
 
 
+@pytest.mark.parametrize(("works_for", "is_stopped"), [("bob", True), ("alice", False)])
+def test_whoever_deletes_a_message_stops_no_run_that_they_may_not_stop(environment, works_for, is_stopped):
+    team = environment.team
+    first = environment.post("first text", wake="nobody")
+    second, _ = chats.post_message(team.bob, team.chat.id, text="second text", wake="nobody")
+    run = RunFactory.create(
+        chat=team.chat,
+        agent=team.robin,
+        on_behalf_of=team[works_for],
+        triggered_by=team[works_for],
+        running=True,
+        trigger_id=first.id,
+        trigger_seq=first.seq,
+        read_to=second.seq,
+        answered_ids=[first.id, second.id],
+    )
+    chats.delete_message(team.bob, second.id, stop_runs=True)
+    run.refresh_from_db()
+    assert (run.stop_requested_at is not None, run.changed_ids == [second.id]) == (is_stopped, not is_stopped)
+
+
 def test_an_edit_while_the_run_is_claimed_is_read_either_way(environment, request):
     """The edit waits for the chat that the claim has locked, or the claim for the edit."""
     message = environment.post("first text")

@@ -14671,7 +14671,7 @@ export interface operations {
     delete_message: {
         parameters: {
             query?: {
-                /** @description Whether the runs that have begun to answer the message are stopped. */
+                /** @description Whether the runs that have begun to answer the message are stopped, if the reader may stop them. */
                 stop_runs?: boolean;
             };
             header?: never;

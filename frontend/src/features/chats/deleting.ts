@@ -5,16 +5,18 @@ import { t } from '@/lib/language'
 import { type ChatState, isActive, upsertRows } from '@/realtime'
 import { removeToast, showToast, toasts } from '@/ui/toast'
 import { type DeletableRow, pendingDeletions } from './deletions'
+import { canStop } from './stopRights'
 
 /** The messages that will be deleted unless that is undone, by the id of the toast that offers it. */
 const waiting = new Map<number, DeletableRow>()
 
-/** Returns the runs that have begun to answer a message. Deleting it does not stop them. */
-export const listRunsAnswering = (chat: ChatState, id: string): RunRow[] =>
+/** Returns the runs that have begun to answer a message, and that this person may stop. Deleting it does not stop them. */
+export const listRunsAnswering = (chat: ChatState, id: string, me: string, isEditor: boolean): RunRow[] =>
   [...chat.rows.run.values()].filter(
     run =>
       (run.trigger_id === id || run.answered_ids?.includes(id)) &&
       isActive(run) &&
+      canStop(run, me, isEditor) &&
       // A queued run has begun if it is queued again after an attempt.
       (run.state !== 'queued' || run.attempt > 0),
   )

@@ -69,9 +69,11 @@ it('asks what becomes of an answer that has begun', async () => {
     run('completed', { attempt: 1 }),
     run('waiting_child', { attempt: 1, trigger_id: 'm1' }),
     run('waiting_board', { attempt: 1, trigger_id: 'm1', answered_ids: ['m1', 'm2'] }),
-    run('queued', { id: 'queued again', attempt: 1 }),
+    run('queued', { id: 'queued again', attempt: 1, on_behalf_of: 'me' }),
   ])
-  const runs = listRunsAnswering(chatState('c'), 'm2')
+  // A suggester may stop only what works for them.
+  expect(listRunsAnswering(chatState('c'), 'm2', 'me', false).map(({ id }) => id)).toEqual(['queued again'])
+  const runs = listRunsAnswering(chatState('c'), 'm2', 'me', true)
   expect(runs.map(({ id }) => id)).toEqual(['running', 'waiting_board', 'queued again'])
   const onClose = vi.fn()
   const findActor = () => ({ id: 'robin', name: 'Robin', kind: 'agent' }) as never

@@ -232,11 +232,11 @@ function OpenChat(props: ChatPageProps) {
   const remove = useCallback(
     async (row: DeletableRow) => {
       const { deleteWithUndo, listRunsAnswering } = await import('../deleting')
-      const runs = listRunsAnswering(chatState(chatId), row.id)
+      const runs = listRunsAnswering(chatState(chatId), row.id, me, workspace.role === 'editor')
       if (runs.length > 0) setDeleting({ row, runs })
       else deleteWithUndo(row)
     },
-    [chatId],
+    [chatId, me, workspace.role],
   )
   const context = useMemo<ChatContextValue>(
     () => ({
