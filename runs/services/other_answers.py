@@ -103,7 +103,7 @@ def choose_answer(actor: Actor, run_id: UUID) -> Run:
             run_id=run.id,
             message_id=answer.id,
         )
-        chats.save_changes(run.get_chat_id(), [*updates, line])
+        chats.save_changes(run.get_chat_id(), [*updates, line], changes_activity=True)
         audit.record(actor, "answer.chosen", workspace_id=run.workspace_id, object_id=run.id)
     return run
 

@@ -29,6 +29,7 @@ from tests.factories.context import HistorySummaryFactory
 from tests.factories.memory import HistoryEntryFactory
 from tests.factories.runs import RunFactory
 from tests.people import make_agent, make_team
+from tests.realtime.recording import Recording
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -98,6 +99,15 @@ def test_a_person_chooses_the_answer_that_agents_read_and_a_line_says_so(environ
     environment.post("@robin and now?")
     environment.wait_until_idle()
     assert list_turns(environment.model.requests[-1]) == ["Alice: @robin how many?", "twelve", "Alice: @robin and now?"]
+
+
+def test_people_who_do_not_have_the_chat_open_learn_that_its_last_message_is_another_one(environment, answered):
+    environment.model.script(text="fourteen")
+    ask_again(environment, answered)
+    environment.wait_until_idle()
+    with Recording(f"workspace:{environment.team.workspace.id}") as recording:
+        other_answers.choose_answer(environment.team.bob, answered.id)
+        assert [message["type"] for message in recording.get_received()] == ["activity"]
 
 
 def test_two_people_ask_at_once_and_get_the_same_answer(environment, answered):
