@@ -68,6 +68,9 @@ def test_one_emoji_is_a_reaction(emoji):
         "👍\x00",
         "👩‍" * 20 + "👩",
         "e\u0301",
+        "👍\ufe0f\u20e3",
+        "👍\U000e0067\U000e0062\U000e007f",
+        "🏴\U000e0067\U000e0062\U000e007f",
     ],
 )
 def test_nothing_else_is_a_reaction(team, message, text):
@@ -77,10 +80,16 @@ def test_nothing_else_is_a_reaction(team, message, text):
     assert fingerprint() == before
 
 
-def test_the_same_emoji_in_another_style_is_one_reaction(team, message):
-    react(team, message, "❤", by="alice")
-    react(team, message, "❤️", by="bob")
-    assert read_reactions(message) == {"❤️": [str(team.alice.id), str(team.bob.id)]}
+@pytest.mark.parametrize(
+    ("emoji", "other"),
+    [("❤\ufe0f", "❤"), ("👍", "👍\ufe0f"), ("❤\ufe0f\u200d🔥", "❤\u200d🔥"), ("👩\u200d💻", "👩\ufe0f\u200d💻")],
+)
+def test_the_same_emoji_in_another_style_is_one_reaction(team, message, emoji, other):
+    react(team, message, other, by="alice")
+    react(team, message, emoji, by="bob")
+    assert read_reactions(message) == {emoji: [str(team.alice.id), str(team.bob.id)]}
+    chats.remove_reaction(team.bob, team.chat.id, message.id, other)
+    assert read_reactions(message) == {emoji: [str(team.alice.id)]}
 
 
 def test_a_reaction_is_published_in_one_frame_and_wakes_nobody(team, message):
