@@ -39,7 +39,8 @@ def post_message(
     """Post a message in a chat and start the runs of the agents that it addresses. `sent_by_run_id`: the run of another chat in
     which an agent sends it by a tool.
 
-    Return the message, and whether it was created: posting the same `id`, text and `reply_to` again returns the first message.
+    Return the message, and whether it was created: posting the same `id`, text and `reply_to` again returns the first message, also
+    if it was edited or deleted since.
     Raises `NotFound`, `Forbidden`, `TooLarge`, `Invalid`, and `Conflict` (`id_taken`) when the id belongs to something else.
     """
     id = id or new_id()
@@ -71,9 +72,16 @@ def post_message(
     except IntegrityError:
         chat = get_chat_for(actor, chat_id, ChatVerb.POST)
         stored = Message.objects.filter(pk=id, chat=chat, author=actor, type="TEXT_MESSAGE").first()
-        if stored is None or stored.text != clean_text(text) or stored.reply_to_id != reply_to:
+        if stored is None or _get_first_text(stored) != clean_text(text) or stored.reply_to_id != reply_to:
             raise build_duplicate_id_error("message") from None
         return stored, False
+
+
+def _get_first_text(message: Message) -> str:
+    """Return the text with which a message was posted: it may have been edited or deleted since."""
+    texts = message.revisions.order_by("replaced_at", "pk").values_list("text", flat=True)
+    first = texts.first()
+    return message.text if first is None else first
 
 
 def clean_text(text: str) -> str:

@@ -81,6 +81,20 @@ def test_MSG11_an_edit_keeps_the_earlier_text_and_its_place_and_is_sent_to_all(t
     assert AuditRecord.objects.filter(action="message.edited", object_id=message.id, actor=team.bob).count() == 1
 
 
+@pytest.mark.parametrize("change", [edit, delete])
+def test_MSG1_a_message_that_was_changed_since_is_still_posted_once(team, message, change):
+    edit(team, message, "The code is 4713.")
+    message.refresh_from_db()
+    change(team, message)
+    before = fingerprint()
+    again, is_new = chats.post_message(team.bob, team.chat.id, id=message.id, text="The code is 4711.", wake="nobody")
+    assert (again.id, is_new, again.text) == (message.id, False, "" if change is delete else "The code is 4712.")
+    for text in ("The code is 4712.", "The code is 4713."):
+        with pytest.raises(Conflict):
+            chats.post_message(team.bob, team.chat.id, id=message.id, text=text, wake="nobody")
+    assert fingerprint() == before
+
+
 def test_an_edit_to_the_same_text_changes_nothing(team, message):
     before = fingerprint()
     assert edit(team, message, "The code is 4711.").edited_at is None
