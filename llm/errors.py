@@ -11,6 +11,7 @@ from typing import Any
 
 from common.logs import redact_beginning
 from common.secrets import Secret
+from common.text import to_storable
 from llm.messages import ModelRequest
 from llm.protocol import LLMError
 
@@ -94,7 +95,9 @@ def redact(text: str, key: Secret) -> str:
 
     Some servers repeat the key; anything that looks like one is removed, too (SEC17).
     """
-    return _SPACE.sub(" ", redact_beginning(text, 4 * MAX_TEXT_CHARACTERS, key.reveal())).strip()[:MAX_TEXT_CHARACTERS]
+    # Before keys are searched: removing a character could complete one.
+    beginning = redact_beginning(to_storable(text), 4 * MAX_TEXT_CHARACTERS, key.reveal())
+    return _SPACE.sub(" ", beginning).strip()[:MAX_TEXT_CHARACTERS]
 
 
 def build_status_error(status: int, headers: Mapping[str, str], body: bytes, key: Secret) -> LLMError:

@@ -458,6 +458,7 @@ def test_SEC17_the_text_of_an_error_has_no_key_and_is_short() -> None:
     shown = redact(text, KEY)
     assert shown.startswith("Incorrect key *** or *** Authorization: Bearer *** xxx")
     assert len(shown) == 500
+    assert redact(f"Incorrect key {KEY.reveal()[:9]}\x00{KEY.reveal()[9:]}", KEY) == "Incorrect key ***"
 
 
 # --- over HTTP ------------------------------------------------------------------------------------------------

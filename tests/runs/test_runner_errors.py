@@ -398,6 +398,14 @@ def test_characters_that_cannot_be_stored_do_not_fail_the_run(environment):
     assert environment.list_answers() == ["ab c"]
 
 
+@pytest.mark.parametrize(("error", "stored"), [("a\x00b", "ab"), ("a\ud800b", "a?b")])
+def test_a_run_ends_also_if_the_error_of_the_server_has_characters_that_cannot_be_stored(environment, error, stored):
+    environment.model.script(mode="status", status=400, error=error)
+    environment.post("hello")
+    [run] = environment.wait_until_idle()
+    assert (run.state, run.error) == ("failed", f"The model's server answered 400: {stored}")
+
+
 def test_errors_of_the_operators_key_are_not_shown_to_tenants(environment, settings, model, caplog):
     Credential.objects.all().delete()
     settings.SYSTEM_MODEL = {
