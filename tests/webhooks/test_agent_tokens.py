@@ -7,10 +7,12 @@ from actors import services as actors
 from actors.models import Actor, AgentStatus, ApiToken
 from chats import services as chats
 from chats.models import Message
+from common.errors import Forbidden, NotFound
 from common.ids import new_id
 from events.models import AuditRecord
 from runs.models import Run
 from tests.api.client import Api
+from tests.concurrency import ConcurrentTransaction
 from tests.people import make_agent, make_operator, make_person
 from webhooks import services as webhooks
 from webhooks.models import Webhook
@@ -129,3 +131,25 @@ def test_AGT1_the_token_ends_with_the_rights_of_the_editor_who_made_it(team, mad
     assert list(enabled) == ["https://dora.example.com/"]
     assert AuditRecord.objects.get(action="webhook.disabled").workspace_id == team.workspace.id
     assert ApiToken.objects.get(pk=made[0].pk).revoked_at is not None
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("end", [demote, remove_from_workspace])
+@pytest.mark.parametrize("what", ["a token", "a webhook", "an enabled webhook"])
+def test_FAIR6_an_editor_leaves_no_access_that_they_make_while_they_lose_their_rights(team, end, what):
+    team.dora = make_person("Dora")
+    workspaces.join_workspace(team.dora, team.workspace.id, role="editor", invited_by=team.alice)
+    webhook, _ = webhooks.create_webhook(team.alice, team.robin.id, url="https://old.example.com/")
+    webhooks.set_enabled(team.alice, team.robin.id, webhook.id, is_enabled=False)
+    works = {
+        "a token": lambda: webhooks.create_agent_token(team.alice, team.robin.id, name="B", days=None, scope="full"),
+        "a webhook": lambda: webhooks.create_webhook(team.alice, team.robin.id, url="https://alice.example.com/"),
+        "an enabled webhook": lambda: webhooks.set_enabled(team.alice, team.robin.id, webhook.id, is_enabled=True),
+    }
+    with transaction.atomic():
+        end(team)
+        waiting = ConcurrentTransaction(works[what])
+    with pytest.raises((Forbidden, NotFound)):
+        waiting.result()
+    assert not ApiToken.unrevoked.filter(actor=team.robin).exists()
+    assert not Webhook.objects.filter(is_enabled=True).exists()

@@ -9,6 +9,7 @@ from actors.models import Actor, ApiToken
 from agents.permissions import AgentVerb, get_agent_for
 from events import audit
 from events.publish import publish_workspace_list_changed
+from webhooks.permissions import lock_agent_to_give_access
 
 
 @transaction.atomic
@@ -33,7 +34,7 @@ def create_agent_token(
 
     Raises `NotFound`, `Forbidden`, `QuotaReached`.
     """
-    agent = get_agent_for(actor, agent_id, AgentVerb.SET_ACCESS)
+    agent = lock_agent_to_give_access(actor, agent_id)
     return actors.create_token(actor, name=name, days=days, scope=scope, agent=agent)
 
 

@@ -5,14 +5,13 @@ from uuid import UUID
 from django.db import transaction
 
 from actors.models import Actor
-from agents.permissions import AgentVerb, get_agent_for
 from common.egress import HostRefused, check_url, list_hosts_without_path
 from common.errors import QuotaReached
 from common.secrets import Secret
 from common.standard_webhooks import create_signing_secret
 from events import audit
 from webhooks.models import Delivery, Webhook
-from webhooks.permissions import get_webhook_for
+from webhooks.permissions import get_webhook_for, lock_agent_to_give_access
 
 MAX_WEBHOOKS = 5
 """The maximum of webhooks of one agent."""
@@ -31,7 +30,7 @@ def create_webhook(actor: Actor, agent_id: UUID, *, url: str) -> tuple[Webhook, 
 
     Raises `NotFound`, `Forbidden`, `HostRefused`, `QuotaReached`.
     """
-    agent = get_agent_for(actor, agent_id, AgentVerb.SET_ACCESS, lock=True)
+    agent = lock_agent_to_give_access(actor, agent_id)
     check_webhook_url(url)
     if Webhook.objects.filter(agent=agent).count() >= MAX_WEBHOOKS:
         raise QuotaReached(f"An agent has at most {MAX_WEBHOOKS} webhooks.", hints=["Delete one first."])
