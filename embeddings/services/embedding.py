@@ -62,7 +62,8 @@ _REFUSED = ("bad_request", "context_too_long")
 _STORE = """
 INSERT INTO embeddings_messageembedding (message_id, chat_id, seq, generation, digest, vector)
 SELECT m.id, m.chat_id, m.seq, %s, new.digest, new.vector::halfvec
-FROM unnest(%s::uuid[], %s::bytea[], %s::text[]) AS new (id, digest, vector) JOIN chats_message m ON m.id = new.id
+FROM unnest(%s::uuid[], %s::bigint[], %s::bytea[], %s::text[]) AS new (id, version, digest, vector)
+JOIN chats_message m ON m.id = new.id AND m.version = new.version
 ON CONFLICT (message_id) DO UPDATE
 SET generation = excluded.generation, digest = excluded.digest, vector = excluded.vector
 """
@@ -78,8 +79,8 @@ class RunInThread(Protocol):
 
 @dataclass(frozen=True)
 class EmbeddingBatch:
-    """Texts of a chat to embed. `through`: the version up to which the chat is embedded with them. `ids`, `texts`: the messages
-    whose text has no embedding yet; `removed`: those without a text any more."""
+    """Texts of a chat to embed. `through`: the version up to which the chat is embedded with them. `ids`, `versions`, `texts`: the
+    messages whose text has no embedding yet; `removed`: those without a text any more."""
 
     chat: EmbeddedChat
     workspace_id: UUID
@@ -89,6 +90,7 @@ class EmbeddingBatch:
     through: int
     is_last: bool
     ids: list[UUID] = field(default_factory=list)
+    versions: list[int] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     removed: list[UUID] = field(default_factory=list)
 
@@ -343,6 +345,7 @@ def read_batch(row_id: UUID, size: int) -> EmbeddingBatch | None:
                 is_last = False
                 break
             batch.ids.append(message.id)
+            batch.versions.append(message.version)
             batch.texts.append(text)
         through = message.version
     return batch if is_last else replace(batch, through=through, is_last=False)
@@ -369,11 +372,13 @@ def _find_start(chat_id: UUID) -> int:
 @transaction.atomic
 def _store(batch: EmbeddingBatch, vectors: Mapping[int, list[float]]) -> bool:
     """Store the embeddings of a batch. The keys of `vectors` are the indexes of the texts. Return whether there are more messages.
-    If the embedding model has changed meanwhile, nothing is stored, and the chat is due again without its lease."""
+    Nothing is stored of a message that has changed meanwhile: it is read again. If the embedding model has changed, nothing is
+    stored at all, and the chat is due again without its lease."""
     model = EmbeddingModel.objects.select_for_update(no_key=True).filter(generation=batch.generation).first()
     if model is None:
         _release(batch.chat.pk, due_at=now())
         return False
+    is_last = batch.is_last
     if vectors:
         [dimensions, *others] = {len(vector) for vector in vectors.values()}
         if others or model.dimensions not in (None, dimensions):
@@ -386,10 +391,12 @@ def _store(batch: EmbeddingBatch, vectors: Mapping[int, list[float]]) -> bool:
             model.save(update_fields=["dimensions", "failed_at", "failure_code", "failure_message"])
             publish_workspace_list_changed(batch.workspace_id, "context")
         ids = [batch.ids[index] for index in vectors]
+        versions = [batch.versions[index] for index in vectors]
         digests = [compute_digest(batch.texts[index]) for index in vectors]
         formatted = [format_vector(vector) for vector in vectors.values()]
         with connection.cursor() as cursor:
-            cursor.execute(_STORE, [batch.generation, ids, digests, formatted])
+            cursor.execute(_STORE, [batch.generation, ids, versions, digests, formatted])
+            is_last = is_last and cursor.rowcount == len(ids)
     # A refused text has no embedding, but that of the text before an edit may still be stored.
     refused = [id for index, id in enumerate(batch.ids) if index not in vectors]
     if batch.removed or refused:
@@ -398,9 +405,9 @@ def _store(batch: EmbeddingBatch, vectors: Mapping[int, list[float]]) -> bool:
     row.through_version, row.failures = batch.through, 0
     row.lease_until = now() + timedelta(seconds=LEASE_SECONDS)  # kept for the next batch
     row.save(update_fields=["through_version", "failures", "lease_until"])
-    if batch.is_last:
+    if is_last:
         _finish(row)
-    return not batch.is_last
+    return not is_last
 
 
 def _finish(row: EmbeddedChat) -> None:

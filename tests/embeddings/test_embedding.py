@@ -13,7 +13,7 @@ from context.retrieval import Vector, find_messages
 from embeddings import services as embeddings
 from embeddings.models import EmbeddedChat, EmbeddingModel, MessageEmbedding
 from embeddings.selectors import build_embedding_model_row, find_vector_request
-from embeddings.services import request_vectors
+from embeddings.services import embedding, request_vectors
 from embeddings.services.embedding import DELAY_SECONDS, MAX_DELAY_SECONDS, claim_due_chats
 from embeddings.vectors import MAX_DIMENSIONS, format_vector
 from llm.context_window import DEFAULT_BUDGET
@@ -137,6 +137,29 @@ def test_MSG11_an_edited_message_is_embedded_anew_and_a_deleted_one_no_more(envi
     assert list_embedded() == {edited.id, kept.id}
     assert find(team, "When does the agreement terminate?")[0] == "The contract ends in May."
     assert "The code is 4711." not in find(team, "PIN")
+
+
+def test_MSG11_a_message_that_changes_while_it_is_embedded_keeps_no_embedding_of_the_earlier_text(
+    environment, embedding_model, monkeypatch
+):
+    team = environment.team
+    edited, deleted, kept = add_messages(team, "The deposit is 2,000.", "The code is 4711.", "Lunch is at noon.")
+
+    def change():
+        if Message.objects.get(pk=deleted.pk).deleted_at is None:
+            chats.edit_message(edited.author, edited.id, text="The contract ends in May.", edited_at=None)
+            chats.delete_message(team.alice, deleted.id)
+
+    async def embed_and_change(batch):
+        vectors = await embed_batch(batch)
+        await embedding.run_in_thread(change)
+        return vectors
+
+    embed_batch = embedding._embed_texts
+    monkeypatch.setattr(embedding, "_embed_texts", embed_and_change)
+    embed_chat(team)
+    assert list_embedded() == {edited.id, kept.id}
+    assert list_sent_texts(environment.model)[1:] == [["The contract ends in May."]]
 
 
 def test_messages_are_found_by_meaning_in_their_chat_only(environment, embedding_model):
