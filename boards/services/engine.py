@@ -126,6 +126,8 @@ def update_boards(ended: Sequence[Run]) -> list[RowChange]:
         if written := loaded.prepare_changes():
             chats.save_changes(loaded.board.chat_id, written)
         changes += build_stop_changes(loaded.runs_to_stop, by=stopper)
+        for run in ended:  # whoever ends them may save its changes with the chat that it has locked
+            run.get_chat().refresh_from_db(fields=["version"])
     return changes
 
 

@@ -115,6 +115,39 @@ def test_BRD10_a_person_who_leaves_ends_the_tasks_that_wait_for_them(boards):
     assert len(boards.list_messages("RUN_STOPPED", "RUN_FAILED")) == 1
 
 
+def test_BRD5_a_task_that_fails_its_board_stops_the_runs_of_the_others(boards):
+    """An empty answer is stored with all that follows from it, also with the ends of other runs."""
+    board = boards.create(
+        boards.plan("Find dry days", on_failure="stop", max_attempts=1),
+        boards.plan("Add it up", boards.finance),
+        boards.plan("Say the sum", boards.travel),
+    )
+    claimed, running = (claim_run(boards.run_of(board, number).id, "test:1:a") for number in (1, 2))
+    finish(claimed, "")
+    board = boards.read(board)
+    assert (board.state, board.reason_code, boards.list_states(board)) == (
+        "failed",
+        "task_failed",
+        ["failed", "cancelled", "cancelled"],
+    )
+    assert list(Run.objects.order_by("pk").values_list("state", flat=True)) == ["failed", "running", "stopped"]
+    assert running is not None
+    assert Run.objects.get(pk=running.row.pk).stop_requested_at is not None
+
+
+def test_BRD5_an_answer_is_kept_although_the_next_task_fails_the_board_at_once(boards):
+    board = boards.create(
+        boards.plan("Find dry days"),
+        boards.plan("Add it up", boards.finance),
+        boards.plan("Plan", boards.travel, after=[1], on_failure="stop"),
+    )
+    Actor.objects.filter(pk=boards.travel.pk).update(status="deleted")
+    answer(boards.run_of(board, 1).id, "19 November")
+    board = boards.read(board)
+    assert (board.state, boards.list_states(board)) == ("failed", ["succeeded", "cancelled", "failed"])
+    assert boards.list_results(board) == [(1, 1, True, "19 November"), (3, 1, False, "agent_gone")]
+
+
 # --- pausing --------------------------------------------------------------------------------------------------------
 
 
