@@ -134,15 +134,26 @@ def _find_change(earlier: Sequence[Approval], facts: CallFacts) -> AskedAgain | 
 
 def _classify_read_texts(ctx: ToolContext, *, chat_id: UUID, workspace_id: UUID) -> TextsOfOthers:
     """Return whose texts a run in this chat may have read. A sub-agent has always read a text of another: its task, which another
-    agent has written. A run that reads nothing of the chat has read what it was given, and the results of its own calls."""
+    agent has written. A run that reads nothing of the chat has read what it was given, the results of its own calls, and what
+    people have written when they decided about these."""
     # Also for a public agent that does a task here and is not in the chat.
     if ctx.actor.workspace_id != workspace_id or ctx.has_outside_texts:
         return TextsOfOthers.OUTSIDE
-    if ctx.given_texts is not None:
-        return TextsOfOthers.OUTSIDE if has_run_texts_from_outside(chat_id, ctx.run_id) else ctx.given_texts
     person_id = ctx.on_behalf_of.pk if ctx.on_behalf_of else None
+    if ctx.given_texts is not None:
+        if has_run_texts_from_outside(chat_id, ctx.run_id):
+            return TextsOfOthers.OUTSIDE
+        return find_highest([ctx.given_texts, classify_texts_of_deciders(ctx.run_id, person_id)])
     found = classify_texts_of_others(chat_id, agent_id=ctx.actor.pk, workspace_id=workspace_id, person_id=person_id)
     return TextsOfOthers(found or ("others" if ctx.chat_id is None else ""))
+
+
+def classify_texts_of_deciders(run_id: UUID, person_id: UUID | None) -> TextsOfOthers:
+    """Return whose texts a run has read in decisions: those of others, if anybody but this person has answered a question of it, or
+    has written a note or other arguments for one of its calls."""
+    of_others = Approval.objects.filter(run_id=run_id).exclude(decided_by=person_id)
+    has_text = ~Q(answer="") | ~Q(note="") | Q(decided_arguments__isnull=False)
+    return TextsOfOthers.OTHERS if of_others.filter(has_text).exists() else TextsOfOthers.NONE
 
 
 @dataclass(frozen=True)

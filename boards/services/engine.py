@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, Sum
 
 from actors.models import Actor
-from approvals.selectors import find_highest
+from approvals.selectors import classify_texts_of_deciders, find_highest
 from boards.hooks import board_ended, board_paused
 from boards.models import ENDED_TASK_STATES, Board, BoardTask, TaskEdge, TaskResult
 from boards.run_kinds import BOARD_ANSWER, BOARD_TASK
@@ -391,13 +391,13 @@ def _explain_end(run: Run) -> tuple[str, str]:
 
 
 def _classify_result(board: Board, task: BoardTask, run: Run) -> TextsOfOthers:
-    """Return whose texts the answer of a run may contain: those that it was given, and those from outside that it has read.
-    What is not known is from outside."""
+    """Return whose texts the answer of a run may contain: those that it was given, those from outside that it has read, and those
+    of the people who have decided about its calls. What is not known is from outside."""
     given = TextsOfOthers((run.input or {}).get("read_texts") or "")
     is_outside = run.has_outside_texts is not False or run.agent.workspace_id != board.workspace_id
     if is_outside or has_run_texts_from_outside(board.chat_id, run.pk):
         return TextsOfOthers.OUTSIDE
-    return given
+    return find_highest([given, classify_texts_of_deciders(run.pk, run.on_behalf_of_id)])
 
 
 def _build_result(
