@@ -127,6 +127,9 @@ def retry_task(
         reason_code="",
         **build_changed_text(task, description, parameters, by=actor, person_id=loaded.board.on_behalf_of_id),
     )
+    for target in loaded.list_targets(task):
+        if target.state == BoardTaskState.READY:
+            loaded.set_task(target, state=BoardTaskState.PENDING)  # it waits for the result of the next attempt
     engine.advance(loaded)
     return _save(loaded, actor, "board.task_retried")
 
@@ -181,7 +184,7 @@ def _load(board_id: UUID) -> LoadedBoard:
 
 def _end_pause(loaded: LoadedBoard) -> None:
     if loaded.board.is_paused:
-        loaded.set(pause_reason="", paused_at=None, paused_by=None)
+        loaded.set(**engine.NOT_PAUSED)
         board_resumed.call(loaded.board)
 
 

@@ -65,6 +65,8 @@ PERSON_GONE = ("rights_lost", "The person for whom the board works is gone.")
 BUDGET_CODE = "budget_used_up"
 """The code of a run that a budget has ended: its task waits until the board is resumed."""
 MAX_BOARDS_PER_SWEEP = 100
+NOT_PAUSED = {"pause_reason": "", "paused_at": None, "paused_by": None}
+"""The fields of a board that is not paused, as each ended one is not."""
 
 
 @transaction.atomic
@@ -463,7 +465,7 @@ def _pass_on_answer(loaded: LoadedBoard, text: str) -> None:
 
 
 def _complete_board(loaded: LoadedBoard, text: str) -> None:
-    loaded.set(state=BoardState.COMPLETED, final_response=text or "–", ended_at=now())
+    loaded.set(state=BoardState.COMPLETED, final_response=text or "–", ended_at=now(), **NOT_PAUSED)
     _report_end(loaded, build_message(loaded, "TASKS_ENDED"))
 
 
@@ -508,7 +510,7 @@ def _end_answer(loaded: LoadedBoard, run: Run) -> None:
         return
     if board.state == BoardState.INIT:
         # The supervisor has answered without repairing its plan.
-        loaded.set(state=BoardState.FAILED, reason_code=BoardReason.PLAN_INVALID, ended_at=now())
+        loaded.set(state=BoardState.FAILED, reason_code=BoardReason.PLAN_INVALID, ended_at=now(), **NOT_PAUSED)
         return
     cost = run.cost_micro + (Run.objects.filter(root=run.pk).aggregate(cost=Sum("cost_micro"))["cost"] or 0)
     loaded.set(cost_micro=board.cost_micro + cost)
@@ -534,9 +536,7 @@ def fail_board(loaded: LoadedBoard, reason: BoardReason, text: str, *, by: Actor
         reason_code=reason,
         error=text[:600],
         ended_at=now(),
-        pause_reason="",
-        paused_at=None,
-        paused_by=None,
+        **NOT_PAUSED,
     )
     if board.supervisor_run_id is not None:
         if reason == BoardReason.STOPPED:

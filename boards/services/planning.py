@@ -146,7 +146,9 @@ def fail_plan(board: Board, problems: Sequence[str]) -> list[RowChange]:
     """End a board whose plan was not valid a second time, and return the changes of its chat, which is locked."""
     board.state, board.reason_code, board.ended_at = BoardState.FAILED, BoardReason.PLAN_INVALID, now()
     board.error = " ".join(problems)[:600]
-    return [build_change(board, "state", "reason_code", "ended_at", "error", "call_id")]
+    for name, value in engine.NOT_PAUSED.items():
+        setattr(board, name, value)
+    return [build_change(board, "state", "reason_code", "ended_at", "error", "call_id", *engine.NOT_PAUSED)]
 
 
 def check_boards_under_way(chat: Chat) -> None:

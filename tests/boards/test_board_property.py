@@ -60,7 +60,8 @@ TASK_ARROWS = {
     ("running", "failed"),
     ("running", "ready"),
     ("running", "cancelled"),
-    # A person tries a task again from whose failure nothing follows yet.
+    # A person tries a task again from whose failure nothing follows yet. One that was ready to follow it waits again.
+    ("ready", "pending"),
     ("failed", "ready"),
     ("failed", "running"),
 }

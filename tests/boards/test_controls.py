@@ -13,7 +13,9 @@ from boards.permissions import BoardVerb, get_board_for
 from boards.selectors import build_settings_row
 from boards.services.agents import find_agents_for_tasks
 from boards.services.estimates import estimate_tasks
+from boards.services.planning import fail_plan
 from chats import services as chats
+from common.clock import now
 from common.errors import Code, Conflict, Forbidden, Invalid, LimitReached, NotFound, TooLarge
 from common.ids import new_id
 from events.models import AuditRecord
@@ -175,6 +177,27 @@ def test_BRD12_a_board_is_not_answered_while_it_is_paused(boards):
     assert boards.read(board).state == "completed"
 
 
+def test_BRD12_a_board_that_was_paused_while_it_was_answered_is_not_paused_once_it_has_ended(boards):
+    board, claimed = reach_state(boards, "aggregating")
+    services.pause_board(boards.team.alice, board.id)
+    finish(claimed)
+    done = boards.read(board)
+    assert (done.state, done.pause_reason, done.paused_at, done.paused_by) == ("completed", "", None, None)
+
+
+def test_BRD12_a_board_that_was_paused_before_its_plan_was_repaired_is_not_paused_once_it_has_failed(boards):
+    alice, run = boards.team.alice, RunFactory.create(chat=boards.team.chat, agent=boards.team.robin, state="queued")
+    board = BoardFactory.create(chat=boards.team.chat, on_behalf_of=alice, supervisor_run=run, state="init")
+    services.pause_board(alice, board.id)
+    chats.save_changes(board.chat_id, fail_plan(boards.read(board), ["Task 1 follows itself."]))
+    assert (boards.read(board).state, boards.read(board).pause_reason) == ("failed", "")
+    Run.objects.filter(pk=run.pk).update(state="completed", ended_at=now())
+    Board.objects.filter(pk=board.pk).update(state="init", reason_code="", ended_at=None)
+    services.pause_board(alice, board.id)
+    services.advance_board(board.id)
+    assert (boards.read(board).state, boards.read(board).pause_reason) == ("failed", "")
+
+
 def test_BRD12_a_used_up_budget_pauses_a_board_which_can_be_resumed_or_answered(boards):
     board = boards.create(boards.plan("Find dry days"), boards.plan("Add it up", boards.finance))
     answer(boards.run_of(board, 1).id)
@@ -273,6 +296,25 @@ def test_BRD13_a_failed_task_is_tried_again_while_nothing_follows_from_its_failu
     assert list(descriptions) == ["Add it up", "Add it up in TWD"]
     with pytest.raises(NotFound):
         services.retry_task(boards.team.alice, board.id, 9)
+
+
+def test_BRD13_a_task_that_was_ready_waits_for_the_second_try(boards):
+    """It was not started, because the board is paused, so nothing follows from the failure yet."""
+    board = boards.create(
+        boards.plan("Find dry days"),
+        boards.plan("Plan", boards.travel, after=[1], join="settled"),
+        boards.plan("Write about both", boards.travel, after=[1, 2], join="any"),
+    )
+    services.pause_board(boards.team.alice, board.id)
+    fail(boards.run_of(board, 1).id)
+    assert boards.list_states(board) == ["failed", "ready", "pending"]
+    services.retry_task(boards.team.alice, board.id, 1)
+    services.resume_board(boards.team.alice, board.id)
+    assert boards.list_states(board) == ["running", "pending", "pending"]
+    answer(boards.run_of(board, 1).id, "19 November")
+    [read] = boards.run_of(board, 2).input["context"]["results"]
+    assert read["text"] == "19 November"
+    assert boards.list_edges(board) == [(1, 2, "taken"), (1, 3, "taken"), (2, 3, "")]
 
 
 def test_BRD14_a_board_is_run_again_from_a_task_and_reuses_the_other_results(boards):
