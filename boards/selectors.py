@@ -31,6 +31,16 @@ def list_boards(chat_id: UUID) -> QuerySet[Board]:
     return Board.objects.filter(chat=chat_id)
 
 
+def list_boards_of_message(chat_id: UUID, message_id: UUID) -> list[Board]:
+    """Return the boards that supervisors have made for a message of the chat, and those that repeat them."""
+    rows = Board.objects.filter(chat=chat_id).order_by("pk")
+    found = last = list(rows.filter(supervisor_run__trigger_id=message_id))
+    while last:
+        last = list(rows.filter(forked_from__in=last))
+        found = [*found, *last]
+    return found
+
+
 def list_results(board: Board) -> QuerySet[TaskResult]:
     """Return the results of a board, in the order of the numbers of their tasks and of their attempts."""
     results = TaskResult.objects.filter(task__board=board).select_related("task")

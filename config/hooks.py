@@ -53,9 +53,11 @@ LISTENERS: dict[str, list[str]] = {
     "chats.hooks.message_changed": [
         "files.services.deletion.delete_file_of_message",
         "embeddings.services.embedding.remove_embedding",
+        "boards.services.listeners.remove_deleted_request",
         "runs.services.runs.update_runs_of_changed_message",
         "waking.services.wake.wake_added_agents",
         "notifications.services.listeners.update_mentions_of_message",
+        "notifications.services.listeners.remove_excerpts_of_boards",
         "webhooks.services.listeners.post_message_change",
     ],
     "chats.hooks.rows_inserted": ["runs.services.runs.dispatch_new_runs"],

@@ -29,6 +29,8 @@ MAX_BOARDS_UNDER_WAY = 20
 """Boards of one chat that have not ended."""
 MAX_INPUT = 20_000
 """Characters of what a board is for."""
+NO_REQUEST = "–"
+"""What a board is for whose message has no text, or was deleted."""
 
 
 @transaction.atomic
@@ -107,7 +109,7 @@ def open_board(run: Run, *, call_id: str, user_input: str, max_at_once: int, lim
         workspace_id=run.workspace_id,
         chat_id=run.get_chat_id(),
         planned_by=PlannedBy.MODEL,
-        user_input=to_storable(user_input)[:MAX_INPUT] or "–",
+        user_input=to_storable(user_input)[:MAX_INPUT] or NO_REQUEST,
         supervisor_run=run,
         call_id=call_id,
         aggregator_id=run.agent_id,

@@ -11,6 +11,7 @@ from agents.permissions import AgentVerb, list_people_who_may
 from approvals.models import Approval
 from approvals.selectors import list_asked_people
 from boards.models import Board
+from boards.selectors import list_boards_of_message
 from chats.hooks import MessageChange
 from chats.mentions import replace_mentions
 from chats.models import Chat, ChatActor, Message
@@ -34,6 +35,7 @@ from usage.models import Balance
 from workspaces.models import Credential, Membership, Workspace
 from workspaces.permissions import select_former_editors
 
+KINDS_ABOUT_BOARDS = (NotificationKind.BOARD_ENDED, NotificationKind.BOARD_PAUSED, NotificationKind.BOARD_WAITS)
 MAX_EXCERPT_CHARACTERS = Notification._meta.get_field("excerpt").max_length or 0
 
 
@@ -218,6 +220,21 @@ def _notify_about_board(board: Board, message: Message, *, event: str, type: str
         message_id=message.id,
         excerpt=_build_excerpt(board.user_input),
     )
+
+
+def remove_excerpts_of_boards(change: MessageChange) -> None:
+    """Empty the excerpts of the notifications about boards that were made for a deleted message. A listener of
+    `message_changed`."""
+    boards = list_boards_of_message(change.chat.id, change.message.id) if change.is_deleted else []
+    if not boards:
+        return
+    lines = Message.objects.filter(chat=change.chat, payload__board_id__in=[str(board.pk) for board in boards])
+    about = Notification.objects.filter(chat_id=change.chat.id, type__in=KINDS_ABOUT_BOARDS)
+    about = about.filter(message_id__in=list(lines.values_list("pk", flat=True)))
+    people = set(about.values_list("person_id", flat=True))
+    about.update(excerpt="")
+    if people:
+        publish_list_changed(people, "notifications")
 
 
 def notify_run_failed(run: Run, message: Message) -> None:

@@ -150,6 +150,32 @@ def test_BRD5_an_answer_is_kept_although_the_next_task_fails_the_board_at_once(b
     assert boards.list_results(board) == [(1, 1, True, "19 November"), (3, 1, False, "agent_gone")]
 
 
+@pytest.mark.parametrize("stop_runs", [False, True])
+def test_MSG11_a_deleted_message_is_not_the_request_of_its_boards_any_more(boards, stop_runs):
+    team = boards.team
+    with transaction.atomic():
+        message, _ = chats.post_message(team.bob, team.chat.id, text="My code is 4711")
+    answering = {"trigger_id": message.id, "on_behalf_of": team.bob, "waiting_since": now()}
+    run = RunFactory.create(chat=team.chat, agent=team.robin, state="waiting_board", **answering)
+    fields = {"chat": team.chat, "on_behalf_of": team.bob, "user_input": message.text}
+    board = BoardFactory.create(**fields, supervisor_run=run, planned_by="model")
+    ended = BoardFactory.create(**fields, ended=True, planned_by="fork", forked_from=board, forked_at=1)
+    for one in (board, ended):
+        BoardTaskFactory.create(board=one, agent=boards.weather)
+    again, _ = services.fork_board(team.bob, ended.id, id=new_id(), number=1)
+    other = boards.create(boards.plan("Find dry days"))
+    services.start_board(team.bob, board.id)
+    services.pause_board(team.alice, board.id)
+    assert Notification.objects.get(type="board_paused").excerpt == message.text
+    with transaction.atomic():
+        chats.delete_message(team.bob, message.id, stop_runs=stop_runs)
+    requests = Board.objects.exclude(pk=other.pk).values_list("user_input", flat=True)
+    assert list(requests) == ["–"] * 3
+    assert boards.read(other).user_input == "Four days in Kyoto"
+    assert (boards.read(board).has_ended, boards.read(again).has_ended) == (stop_runs, False)
+    assert Notification.objects.get(type="board_paused").excerpt == ""
+
+
 # --- pausing --------------------------------------------------------------------------------------------------------
 
 
