@@ -153,9 +153,10 @@ def fail_plan(board: Board, problems: Sequence[str]) -> list[RowChange]:
     return [build_change(board, "state", "reason_code", "ended_at", "error", "call_id", *engine.NOT_PAUSED)]
 
 
-def check_boards_under_way(chat: Chat) -> None:
-    """Raise `LimitReached` if the chat has as many boards that have not ended as it may have."""
-    if Board.objects.filter(chat=chat, ended_at=None).count() >= MAX_BOARDS_UNDER_WAY:
+def check_boards_under_way(chat: Chat, *, besides: UUID | None = None) -> None:
+    """Raise `LimitReached` if the chat has, besides this board, as many that have not ended as it may have."""
+    others = Board.objects.filter(chat=chat, ended_at=None).exclude(pk__in=[besides] if besides else [])
+    if others.count() >= MAX_BOARDS_UNDER_WAY:
         raise LimitReached(
             f"This chat has {MAX_BOARDS_UNDER_WAY} boards that have not ended.", hints=["Stop one of them first."]
         )

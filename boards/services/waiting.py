@@ -83,7 +83,7 @@ class BoardWaits(WaitKind[BoardWait]):
             if task.agent_id not in agents
         ]
         try:
-            check_boards_under_way(chat)
+            check_boards_under_way(chat, besides=board.id)
         except LimitReached as error:
             problems = [error.message]
         if problems:

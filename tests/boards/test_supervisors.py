@@ -88,6 +88,18 @@ def test_BRD9_an_invalid_plan_is_repaired_once(environment, boards, supervisor):
     assert (board.state, board.error, boards.list_states(board)) == ("completed", "", ["succeeded"])
 
 
+def test_BRD9_the_board_of_a_plan_that_is_repaired_does_not_count_against_itself(
+    environment, boards, supervisor, monkeypatch
+):
+    monkeypatch.setattr("boards.services.planning.MAX_BOARDS_UNDER_WAY", 1)
+    environment.model.script(system="You are Weather.", text="Dry.")
+    repaired = {"name": PlanTasks.name, "arguments": json.dumps({"tasks": [PLAN[0]]})}
+    supervisor.script_plan({"agent": "nobody", "description": "x"}, then={"calls": [repaired], "text": ""})
+    supervisor.ask()
+    board = boards.wait_until_ended(supervisor.get_board())
+    assert (board.state, board.error, board.final_response) == ("completed", "", "Dry.")
+
+
 def test_BRD9_after_a_second_invalid_plan_the_supervisor_answers_alone(environment, boards, supervisor):
     bad = {
         "name": PlanTasks.name,
