@@ -22,6 +22,9 @@ MAX_PARAMETER_CHARACTERS = 20_000
 MAX_SCHEMA_CHARACTERS = 20_000
 """Characters of the JSON schema of a task's result."""
 MAX_SCHEMA_DEPTH = 20
+MAX_SCHEMA_PARTS = 1_000
+"""Objects, lists and truth values of the different schemas of a plan together: each may be a schema, whose check takes up to a
+millisecond. The chat is locked meanwhile."""
 MAX_PLAN_CHARACTERS = 100_000
 """Characters of the descriptions, parameters and schemas of a plan together. Every client that opens the chat loads them until the
 board has ended."""
@@ -48,7 +51,11 @@ class PlannedTask(BaseModel):
 
 def count_characters(value: dict[str, Any]) -> int:
     """Return the number of characters of the JSON of a task's parameters or schema."""
-    return len(json.dumps(value, ensure_ascii=False))
+    return len(_dump(value))
+
+
+def _dump(value: dict[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def find_problems(tasks: Sequence[PlannedTask], *, max_tasks: int = MAX_TASKS) -> list[str]:
@@ -56,6 +63,7 @@ def find_problems(tasks: Sequence[PlannedTask], *, max_tasks: int = MAX_TASKS) -
     if problem := _find_size_problem(tasks, max_tasks):
         return [problem]
     problems: list[str] = []
+    problems_of_schemas = {text: _find_schema_problem(schema) for text, schema in _list_schemas(tasks).items()}
     for number, task in enumerate(tasks, 1):
         if unknown := sorted(after for after in set(task.after) if after > len(tasks)):
             problems.append(f"Task {number} follows task {unknown[0]}, which is not in the plan.")
@@ -63,7 +71,7 @@ def find_problems(tasks: Sequence[PlannedTask], *, max_tasks: int = MAX_TASKS) -
             problems.append(f"Task {number} follows itself.")
         if count_characters(task.parameters) > MAX_PARAMETER_CHARACTERS:
             problems.append(f"The parameters of task {number} have more than {MAX_PARAMETER_CHARACTERS:,} characters.")
-        if task.output_schema is not None and (problem := _find_schema_problem(task.output_schema)):
+        if task.output_schema is not None and (problem := problems_of_schemas[_dump(task.output_schema)]):
             problems.append(f"The output schema of task {number} {problem}.")
     if problems:
         return problems
@@ -99,6 +107,21 @@ def _find_schema_problem(schema: dict[str, Any]) -> str:
     return ""
 
 
+def _list_schemas(tasks: Sequence[PlannedTask]) -> dict[str, dict[str, Any]]:
+    """Return the different schemas of a plan, by their JSON."""
+    return {_dump(task.output_schema): task.output_schema for task in tasks if task.output_schema is not None}
+
+
+def _count_parts(schema: dict[str, Any]) -> int:
+    """Return the number of objects, lists and truth values of a schema."""
+    count, level = 0, [schema]
+    while level:
+        values = [value.values() if isinstance(value, dict) else value for value in level]
+        count += len(level) + sum(isinstance(item, bool) for items in values for item in items)
+        level = [child for value in level for child in _list_children(value)]
+    return count
+
+
 def _list_children(value: Any) -> list[Any]:
     children = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return [child for child in children if isinstance(child, (dict, list))]
@@ -113,4 +136,6 @@ def _find_size_problem(tasks: Sequence[PlannedTask], max_tasks: int) -> str:
     texts = [task.parameters for task in tasks] + [task.output_schema for task in tasks if task.output_schema]
     if sum(len(task.description) for task in tasks) + sum(map(count_characters, texts)) > MAX_PLAN_CHARACTERS:
         return f"The descriptions, parameters and schemas of a plan have at most {MAX_PLAN_CHARACTERS:,} characters."
+    if sum(map(_count_parts, _list_schemas(tasks).values())) > MAX_SCHEMA_PARTS:
+        return f"The schemas of a plan have at most {MAX_SCHEMA_PARTS:,} objects, lists and truth values together."
     return ""

@@ -133,6 +133,19 @@ def test_BRD18_a_deep_schema_is_refused(boards):
     assert "nested more than 20 levels deep" in raised.value.hints[0]
 
 
+@pytest.mark.parametrize("part", [{}, True])
+def test_BRD18_the_number_of_schemas_in_the_schemas_of_a_plan_is_limited(boards, part):
+    """Each of these parts is a schema, too. Checking them would take seconds, in which the chat is locked."""
+    schemas = [{"type": "object", "title": str(number), "allOf": [part] * 3_200} for number in range(4)]
+    with pytest.raises(Invalid) as raised:
+        boards.create(*(boards.plan("Find dry days", output_schema=schema) for schema in schemas))
+    assert raised.value.hints == ["The schemas of a plan have at most 1,000 objects, lists and truth values together."]
+    fields = {f"day_{number}": {"type": "string", "description": "What is on"} for number in range(100)}
+    same = {"type": "object", "properties": fields, "required": [*fields], "additionalProperties": False}
+    board = boards.create(*(boards.plan("Find dry days", output_schema=same) for _ in range(10)), start=False)
+    assert board.task_count == 10, "equal schemas are checked once"
+
+
 def test_BRD18_a_supervisor_asks_for_results_by_a_schema(environment, boards, supervisor):
     script_weather(environment, submit(days=[19]))
     supervisor.script_plan(
