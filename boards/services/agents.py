@@ -1,12 +1,13 @@
 """The agents that may be given the tasks of boards."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from uuid import UUID
 
 from django.db.models import Q
 
 from actors.models import Actor, AgentStatus, Kind
 from agents.services.shipped import find_shipped_sub_agent
+from chats.models import Chat, ChatActor
 from events.rows import Policy
 from runs.permissions import AGENT_TAKEN_DOWN, NO_TASKS
 from tools.registry import build_agent_tool_name
@@ -24,6 +25,17 @@ def find_agents_for_tasks(workspace_id: UUID, ids: Collection[UUID]) -> dict[UUI
         return agents
     policies = get_policies(workspace_id)
     return {id: agent for id, agent in agents.items() if not agent.is_public or _is_on(agent, policies)}
+
+
+def find_agent_to_answer(chat: Chat, planned: Sequence[UUID]) -> Actor | None:
+    """Return the agent that puts an answer together if none is named, or the one that is named cannot: the first of the `planned`
+    ones that is in the chat, or another agent of the chat, so that its answer is one of a participant; else the first planned one.
+    Null if none of them may be given tasks."""
+    present = ChatActor.objects.filter(chat=chat, ended_at=None, actor__kind=Kind.AGENT).order_by("joined_at", "pk")
+    present_ids = list(present.values_list("actor_id", flat=True))
+    able = find_agents_for_tasks(chat.workspace_id, [*present_ids, *planned])
+    candidates = [*(id for id in planned if id in present_ids), *present_ids, *planned]
+    return next((able[id] for id in candidates if id in able), None)
 
 
 def _is_on(agent: Actor, policies: Mapping[str, Policy]) -> bool:

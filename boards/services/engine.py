@@ -18,7 +18,7 @@ from approvals.selectors import classify_texts_of_deciders, find_highest
 from boards.hooks import board_ended, board_paused
 from boards.models import ENDED_TASK_STATES, Board, BoardTask, TaskEdge, TaskResult
 from boards.run_kinds import BOARD_ANSWER, BOARD_TASK
-from boards.services.agents import explain_refusal, find_agents_for_tasks
+from boards.services.agents import explain_refusal, find_agent_to_answer, find_agents_for_tasks
 from boards.services.estimates import estimate_tasks
 from boards.services.loaded_board import LoadedBoard, get_current_result, get_read_texts
 from boards.services.task_inputs import build_answer_input, build_task_context
@@ -480,7 +480,10 @@ def _start_answer(loaded: LoadedBoard) -> None:
     given = [board.read_texts, *(task.read_texts for task in loaded.tasks.values())]
     read_texts = find_highest(map(TextsOfOthers, [*given, *(result.read_texts for result in results)]))
     person, agent = board.on_behalf_of, board.aggregator
-    if person is None or agent is None or agent.id not in find_agents_for_tasks(board.workspace_id, [agent.id]):
+    if agent is None or agent.id not in find_agents_for_tasks(board.workspace_id, [agent.id]):
+        # For example a supervisor that accepts no tasks: it answers in its own run, but gets no other one.
+        agent = find_agent_to_answer(board.chat, [task.agent_id for task in reversed(loaded.tasks.values())])
+    if person is None or agent is None:
         fail_board(loaded, BoardReason.ANSWER_FAILED, "The agent that was to answer, or the person for whom, is gone.")
         return
     run = start_task_run(
@@ -499,7 +502,7 @@ def _start_answer(loaded: LoadedBoard) -> None:
     if ChatActor.objects.filter(chat=board.chat_id, actor=agent, ended_at=None).exists():
         run.metadata = None
     loaded.new_rows.append(run)
-    loaded.set(answer_run=run)
+    loaded.set(answer_run=run, aggregator=agent)
 
 
 def _end_answer(loaded: LoadedBoard, run: Run) -> None:

@@ -6,14 +6,14 @@ from uuid import UUID
 
 from django.db import IntegrityError, transaction
 
-from actors.models import Actor, Kind
+from actors.models import Actor
 from boards.models import Board, BoardTask, TaskEdge
 from boards.plan import PlannedTask, find_problems
 from boards.services import engine
-from boards.services.agents import find_agents_for_tasks
+from boards.services.agents import find_agent_to_answer, find_agents_for_tasks
 from boards.services.estimates import estimate_tasks
 from chats import services as chats
-from chats.models import Chat, ChatActor
+from chats.models import Chat
 from chats.permissions import ChatVerb, get_chat_for
 from chats.services import RowChange
 from common.clock import now
@@ -69,7 +69,9 @@ def create_board(
     check_boards_under_way(chat)
     needs_answer = requires_aggregation or len(tasks) > 1
     if needs_answer and aggregator_id is None:
-        aggregator_id = _choose_aggregator(chat, tasks)
+        planned = [task.agent_id for task in reversed(tasks)]
+        able = find_agent_to_answer(chat, planned)
+        aggregator_id = able.id if able else planned[0]
     agents = _get_agents(chat, tasks, also=aggregator_id)
     board = Board(
         id=id,
@@ -160,15 +162,6 @@ def check_boards_under_way(chat: Chat, *, besides: UUID | None = None) -> None:
         raise LimitReached(
             f"This chat has {MAX_BOARDS_UNDER_WAY} boards that have not ended.", hints=["Stop one of them first."]
         )
-
-
-def _choose_aggregator(chat: Chat, tasks: Sequence[PlannedTask]) -> UUID:
-    """Return the agent that puts an answer together if none is named: that of the last task whose agent is in the chat, or
-    another agent of the chat, so that its answer is one of a participant; else that of the last task."""
-    present = ChatActor.objects.filter(chat=chat, ended_at=None, actor__kind=Kind.AGENT).order_by("joined_at", "pk")
-    able = find_agents_for_tasks(chat.workspace_id, list(present.values_list("actor_id", flat=True)))
-    planned = [task.agent_id for task in reversed(tasks)]
-    return next((id for id in [*planned, *able] if id in able), planned[0])
 
 
 PLAN_FIELDS = (

@@ -381,6 +381,31 @@ def test_BRD14_a_board_is_run_again_from_a_task_and_reuses_the_other_results(boa
     assert TaskResult.objects.get(task__board=second, task__number=1).reused_from == reused.reused_from
 
 
+@pytest.mark.parametrize(
+    ("change", "is_in_chat"), [("accepts_tasks", True), ("status", True), ("accepts_tasks", False)]
+)
+def test_BRD14_a_board_whose_supervisor_gets_no_tasks_is_answered_by_another_agent(boards, change, is_in_chat):
+    """A supervisor that accepts no tasks has answered in its own run. What the tasks have cost is not lost."""
+    team = boards.team
+    run = RunFactory.create(chat=team.chat, agent=team.robin, state="completed")
+    plan = {"planned_by": "model", "task_count": 2, "requires_aggregation": True, "aggregator": team.robin}
+    board = BoardFactory.create(chat=team.chat, on_behalf_of=team.alice, supervisor_run=run, ended=True, **plan)
+    for number, agent in enumerate((boards.weather, boards.finance), 1):
+        BoardTaskFactory.create(board=board, agent=agent, number=number)
+    Actor.objects.filter(pk=team.robin.pk).update(**{change: {"accepts_tasks": False, "status": "deleted"}[change]})
+    if is_in_chat:
+        with transaction.atomic():
+            chats.add_participant(team.alice, team.chat.id, boards.weather.id)
+    again, _ = services.fork_board(team.alice, board.id, id=new_id(), number=1)
+    answer(boards.run_of(again, 1).id)
+    answer(boards.run_of(again, 2).id)
+    again = boards.read(again)
+    answering = boards.weather if is_in_chat else boards.finance
+    assert (again.state, again.aggregator) == ("aggregating", answering)
+    answer(again.answer_run_id, "Go.")
+    assert boards.read(again).final_response == "Go."
+
+
 # --- whose texts a changed task has ---------------------------------------------------------------------------------
 
 
