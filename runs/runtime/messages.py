@@ -69,8 +69,8 @@ def build_answer_messages(
         message = _build_text(
             claimed, run, message_id, answer.text, stamp, incomplete=is_cut, find_mentions=find_mentions
         )
-        if not answer.calls and not set(run.changed_ids).isdisjoint(run.list_message_ids()):
-            message.payload["answers_earlier_text"] = True
+        if not answer.calls:
+            _mark_if_earlier_text(run, message)
         rows.append(message)
     for call in answer.calls:
         payload = ToolCallPayload(
@@ -192,7 +192,14 @@ def build_passed_on_answer(run: Run, text: str, result: ToolResult) -> tuple[Mes
     )
     stamp = Stamp.model_validate(run.stamp)
     message = _build_text(ClaimedRun(run), run, run.get_message_id(), text, stamp, incomplete=False, find_mentions=True)
+    _mark_if_earlier_text(run, message)
     return row, message
+
+
+def _mark_if_earlier_text(run: Run, message: Message) -> None:
+    """Let an answer say that a message which it answers was changed after the run has read it."""
+    if not set(run.changed_ids).isdisjoint(run.list_message_ids()):
+        message.payload["answers_earlier_text"] = True
 
 
 def _build_message(run: Run, id: UUID, type_: str, payload: Payload) -> Message:

@@ -156,10 +156,10 @@ def update_runs_of_changed_message(change: MessageChange) -> list[chats.RowChang
     """Return the changes of runs when a message is edited or deleted. A listener of `message_changed`.
 
     Queued runs read the message as it is now. Running ones that have read it read the change at their next step
-    (`changed_ids`). A run that gives another answer does not; if it answers this message, its answer says that it answers the
-    earlier text. If the message that a queued run would answer is deleted, the run answers the next message that addresses its
-    agent, or is stopped. A run that has begun to answer the deleted message is stopped only with `stop_runs`, and only if whoever
-    deletes the message may stop it.
+    (`changed_ids`). One that waits for a board may pass its result on without another step: this answer says that it answers the
+    earlier text. So does that of a run that gives another answer to this message, and does not read the change. If the message that
+    a queued run would answer is deleted, the run answers the next message that addresses its agent, or is stopped. A run that has
+    begun to answer the deleted message is stopped only with `stop_runs`, and only if whoever deletes the message may stop it.
     """
     message = change.message
     active = Run.objects.filter(chat=change.chat, state__in=NOT_ENDED).select_related("agent", "on_behalf_of")
@@ -175,9 +175,9 @@ def update_runs_of_changed_message(change: MessageChange) -> list[chats.RowChang
                 changes.append(update)
             else:
                 stopped[run.pk] = run  # not its tree: the run that wrote the message may have begun, and works on
-        elif run.state == RunState.RUNNING and _has_read(run, message):
+        elif run.state in (RunState.RUNNING, RunState.WAITING_BOARD) and _has_read(run, message):
             changed_ids = [*(id for id in run.changed_ids if id != message.id), message.id]
-            changes.append(build_run_update(run, state=RunState.RUNNING).set(changed_ids=changed_ids))
+            changes.append(build_run_update(run, state=run.state).set(changed_ids=changed_ids))
     changes = [one for one in changes if isinstance(one, VersionedRow) or one.row.pk not in stopped]
     return [*changes, *build_stop_changes(list(stopped.values()), by=change.actor)]
 
@@ -191,7 +191,7 @@ def _may_stop(change: MessageChange, run: Run) -> bool:
 
 
 def _has_read(run: Run, message: Message) -> bool:
-    """Return whether a running run in the chat of the message has read it. For a run of a comparison, return False."""
+    """Return whether a run that has begun in the chat of the message has read it. For a run of a comparison, return False."""
     if run.kind == KindName.OTHER_ANSWER:
         return message.seq <= run.trigger_seq
     return message.seq <= run.read_to and get_kind(run).is_participant

@@ -3,9 +3,11 @@
 import json
 
 import pytest
+from django.db import transaction
 
 from boards import services
 from boards.models import Board
+from chats import services as chats
 from memory.models import HistoryEntry
 from notifications.models import Notification
 from runs.models import Run
@@ -187,6 +189,23 @@ def test_BRD4_a_supervisor_passes_the_result_of_its_only_task_on(environment, bo
     assert len([sent for sent in environment.model.requests if "You lead." in json.dumps(sent.body)]) == 1
     [result] = [row for row in environment.log("TOOL_RESPONSE") if row.run_id == run.id]
     assert (result.payload["tool_call_id"], result.payload["status"]) == (board.call_id, "ok")
+
+
+@pytest.mark.parametrize("is_passed_on", [True, False])
+def test_MSG11_a_result_that_is_passed_on_says_that_it_answers_the_earlier_text(
+    environment, boards, supervisor, is_passed_on
+):
+    """A supervisor whose model answers reads the message as it is then."""
+    environment.model.script(system="You are Weather.", text="Dry.", first=0.5)
+    supervisor.script_plan(PLAN[0], requires_aggregation=not is_passed_on)
+    supervisor.ask()
+    environment.wait(lambda: Run.objects.filter(state="waiting_board").exists())
+    message = environment.log("TEXT_MESSAGE")[0]
+    with transaction.atomic():
+        chats.edit_message(boards.team.alice, message.id, text="@lead plan it for May", edited_at=None)
+    boards.wait_until_ended(supervisor.get_board())
+    [answer] = [row for row in environment.log("TEXT_MESSAGE") if row.author == supervisor.agent]
+    assert answer.payload.get("answers_earlier_text", False) == is_passed_on
 
 
 def test_BRD12_a_budget_that_ends_the_answer_of_a_supervisor_pauses_its_board(environment, boards, supervisor):
