@@ -312,6 +312,8 @@ def _end_attempt(loaded: LoadedBoard, task: BoardTask, run: Run) -> None:
     is_current = task.state == BoardTaskState.RUNNING and (task.run_id, task.epoch) == (run.pk, board.epoch)
     result = _build_result_of_run(board, task, attempt, run, is_late=not is_current)
     loaded.add_result(result)
+    if run.answer_message is not None:
+        loaded.answers[result.pk] = run.answer_message
     if not is_current:
         return
     if result.success:
@@ -439,11 +441,22 @@ def _end_or_aggregate(loaded: LoadedBoard) -> None:
         loaded.set(state=BoardState.AGGREGATING)
         loaded.load_results(succeeded)
         result = get_current_result(succeeded[0])
-        _pass_on_answer(loaded, result.text if result else "")
-        _complete_board(loaded, result.text if result else "")
+        text, is_cut = _read_whole_text(loaded, result) if result else ("", False)
+        _pass_on_answer(loaded, text, is_cut=is_cut)
+        _complete_board(loaded, text)
 
 
-def _pass_on_answer(loaded: LoadedBoard, text: str) -> None:
+def _read_whole_text(loaded: LoadedBoard, result: TaskResult) -> tuple[str, bool]:
+    """Return the text of a result, of which its data may have the beginning only, and whether its model did not finish."""
+    message = loaded.answers.get(result.pk)
+    if message is None and result.message_id is not None:
+        message = Message.objects.filter(pk=result.message_id).first()
+    if message is None or result.follows_schema:
+        return result.text, False
+    return message.text, bool(message.payload.get("incomplete"))
+
+
+def _pass_on_answer(loaded: LoadedBoard, text: str, *, is_cut: bool) -> None:
     """Let the supervisor, if there is one, answer with the result of the only task. Its model is not asked. What follows from an
     answer in the chat follows from this one, too. The hook of the end of its run is not called: it would call this module, and
     all that follows for the board is done here."""
@@ -458,7 +471,9 @@ def _pass_on_answer(loaded: LoadedBoard, text: str) -> None:
     update = RowUpdate(run, only_if={"state": RunState.WAITING_BOARD, "attempt": run.attempt}, error=LeaseLost)
     cost = run.cost_micro + (Run.objects.filter(root=run.pk).aggregate(cost=Sum("cost_micro"))["cost"] or 0)
     loaded.set(cost_micro=board.cost_micro + cost)
-    brought, message = build_passed_on_answer(run, text, ToolResult(call, "ok", text))
+    brought, message = build_passed_on_answer(
+        run, text, ToolResult(call, "ok", text[:MAX_DATA_CHARACTERS]), incomplete=is_cut
+    )
     loaded.new_rows += [brought, message, *message_posted.call(board.chat, message), finish_run(update)]
     record_history(run, run.spec, "completed", None)
     publish_agent_states([run])

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable
 from typing import Any
+from uuid import UUID
 
 from django.db.models import Q
 
 from boards.models import Board, BoardTask, TaskEdge, TaskResult
+from chats.models import Message
 from chats.services import RowChange
 from common.clock import now
 from common.writing import RowUpdate
@@ -32,6 +34,8 @@ class LoadedBoard:
         """New runs and messages, and updates of runs."""
         self.started_runs: list[Run] = []
         """The new runs of tasks, which are dispatched together on commit."""
+        self.answers: dict[UUID, Message] = {}
+        """The answers that new results are taken from, by the ids of the results. They may not be stored yet."""
         self.runs_to_stop: list[Run] = []
         """Active runs of this board that are to be stopped, once all other changes are written."""
         self._board_update = RowUpdate(board, only_if={"state": board.state, "epoch": board.epoch}, error=BoardChanged)

@@ -184,14 +184,16 @@ def _build_text(
     return message
 
 
-def build_passed_on_answer(run: Run, text: str, result: ToolResult) -> tuple[Message, Message]:
+def build_passed_on_answer(run: Run, text: str, result: ToolResult, *, incomplete: bool) -> tuple[Message, Message]:
     """Return the rows of a run that waits and answers, without its model, with what its open call has brought: the result of
-    the call, and the text. Its agent and its chat must be loaded."""
+    the call, and the text. `incomplete`: the text was not finished. The agent and the chat of the run must be loaded."""
     row = build_result_message(
         run, call_id=result.call.id, name=result.call.name, status=result.status, text=result.text, quotes_agents=True
     )
     stamp = Stamp.model_validate(run.stamp)
-    message = _build_text(ClaimedRun(run), run, run.get_message_id(), text, stamp, incomplete=False, find_mentions=True)
+    message = _build_text(
+        ClaimedRun(run), run, run.get_message_id(), text, stamp, incomplete=incomplete, find_mentions=True
+    )
     _mark_if_earlier_text(run, message)
     return row, message
 

@@ -191,6 +191,27 @@ def test_BRD4_a_supervisor_passes_the_result_of_its_only_task_on(environment, bo
     assert (result.payload["tool_call_id"], result.payload["status"]) == (board.call_id, "ok")
 
 
+@pytest.mark.parametrize("is_paused", [True, False])
+def test_BRD4_RUN11_a_long_result_is_passed_on_whole_and_says_that_it_was_not_finished(
+    environment, boards, supervisor, is_paused
+):
+    """The data of a result have the beginning of its text only."""
+    text = "x" * 19_000 + " and no en"
+    environment.model.script(system="You are Weather.", text=text, finish="length", first=0.5)
+    supervisor.script_plan(PLAN[0])
+    supervisor.ask()
+    board = supervisor.get_board()
+    if is_paused:
+        services.pause_board(boards.team.alice, board.id)
+        environment.wait(lambda: boards.list_states(board) == ["succeeded"])
+        services.resume_board(boards.team.alice, board.id)
+    board = boards.wait_until_ended(board)
+    [answer] = [row for row in environment.log("TEXT_MESSAGE") if row.author == supervisor.agent]
+    assert (answer.text, answer.payload["incomplete"], board.final_response) == (text, True, text)
+    [result] = [row for row in environment.log("TOOL_RESPONSE") if row.run_id == supervisor.get_run().id]
+    assert len(result.payload["text"]) == 16_000
+
+
 @pytest.mark.parametrize("is_passed_on", [True, False])
 def test_MSG11_a_result_that_is_passed_on_says_that_it_answers_the_earlier_text(
     environment, boards, supervisor, is_passed_on
