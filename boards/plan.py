@@ -2,9 +2,9 @@
 database."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from graphlib import CycleError, TopologicalSorter
-from typing import Annotated, Any
+from typing import Annotated, Any, Protocol
 from uuid import UUID
 
 from jsonschema import Draft202012Validator
@@ -28,6 +28,7 @@ millisecond. The chat is locked meanwhile."""
 MAX_PLAN_CHARACTERS = 100_000
 """Characters of the descriptions, parameters and schemas of a plan together. Every client that opens the chat loads them until the
 board has ended."""
+TOO_LONG = f"The descriptions, parameters and schemas of a plan have at most {MAX_PLAN_CHARACTERS:,} characters."
 MAX_ATTEMPTS = 5
 MAX_FILES = 20
 
@@ -47,6 +48,17 @@ class PlannedTask(BaseModel):
     max_attempts: Annotated[int, Field(ge=1, le=MAX_ATTEMPTS)] = 2
     file_ids: Annotated[list[UUID], Field(max_length=MAX_FILES)] = []
     output_schema: dict[str, Any] | None = None
+
+
+class TaskTexts(Protocol):
+    """A task that is planned or stored."""
+
+    @property
+    def description(self) -> str: ...
+    @property
+    def parameters(self) -> dict[str, Any]: ...
+    @property
+    def output_schema(self) -> dict[str, Any] | None: ...
 
 
 def count_characters(value: dict[str, Any]) -> int:
@@ -127,15 +139,24 @@ def _list_children(value: Any) -> list[Any]:
     return [child for child in children if isinstance(child, (dict, list))]
 
 
+def is_too_long(tasks: Iterable[TaskTexts]) -> bool:
+    """Return whether the texts of a plan have more than `MAX_PLAN_CHARACTERS` characters together."""
+    return sum(map(_count_characters_of_task, tasks)) > MAX_PLAN_CHARACTERS
+
+
+def _count_characters_of_task(task: TaskTexts) -> int:
+    of_schema = count_characters(task.output_schema) if task.output_schema else 0
+    return len(task.description) + count_characters(task.parameters) + of_schema
+
+
 def _find_size_problem(tasks: Sequence[PlannedTask], max_tasks: int) -> str:
     """Return why a plan is too small or too large; empty if it is neither."""
     if not tasks:
         return "A plan has at least one task."
     if len(tasks) > max_tasks:
         return f"A plan has at most {max_tasks} tasks, not {len(tasks)}."
-    texts = [task.parameters for task in tasks] + [task.output_schema for task in tasks if task.output_schema]
-    if sum(len(task.description) for task in tasks) + sum(map(count_characters, texts)) > MAX_PLAN_CHARACTERS:
-        return f"The descriptions, parameters and schemas of a plan have at most {MAX_PLAN_CHARACTERS:,} characters."
+    if is_too_long(tasks):
+        return TOO_LONG
     if sum(map(_count_parts, _list_schemas(tasks).values())) > MAX_SCHEMA_PARTS:
         return f"The schemas of a plan have at most {MAX_SCHEMA_PARTS:,} objects, lists and truth values together."
     return ""

@@ -10,7 +10,7 @@ from approvals.selectors import find_highest
 from boards.hooks import board_resumed
 from boards.models import Board, BoardTask
 from boards.permissions import BoardVerb, get_board_for
-from boards.plan import MAX_DESCRIPTION, MAX_PARAMETER_CHARACTERS, count_characters
+from boards.plan import MAX_DESCRIPTION, MAX_PARAMETER_CHARACTERS, TOO_LONG, count_characters, is_too_long
 from boards.services import engine
 from boards.services.loaded_board import LoadedBoard, get_read_texts
 from common.errors import Code, Conflict, Invalid, NotFound, TooLarge
@@ -120,13 +120,10 @@ def retry_task(
             code=Code.INVALID,
             hints=["Run the board again from this task."],
         )
-    loaded.set_task(
-        task,
-        state=BoardTaskState.READY,
-        ended_at=None,
-        reason_code="",
-        **build_changed_text(task, description, parameters, by=actor, person_id=loaded.board.on_behalf_of_id),
-    )
+    changed = build_changed_text(task, description, parameters, by=actor, person_id=loaded.board.on_behalf_of_id)
+    loaded.set_task(task, state=BoardTaskState.READY, ended_at=None, reason_code="", **changed)
+    if changed and is_too_long(loaded.tasks.values()):
+        raise TooLarge(TOO_LONG)
     for target in loaded.list_targets(task):
         if target.state == BoardTaskState.READY:
             loaded.set_task(target, state=BoardTaskState.PENDING)  # it waits for the result of the next attempt

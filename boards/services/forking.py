@@ -10,6 +10,7 @@ from actors.models import Actor
 from approvals.selectors import find_highest
 from boards.models import Board, BoardTask, TaskEdge, TaskResult
 from boards.permissions import BoardVerb, get_board_for
+from boards.plan import TOO_LONG, is_too_long
 from boards.selectors import list_tasks
 from boards.services import engine
 from boards.services.controlling import build_changed_text
@@ -19,7 +20,7 @@ from boards.services.planning import check_boards_under_way
 from chats import services as chats
 from chats.permissions import ChatVerb, get_chat_for
 from common.clock import now
-from common.errors import Code, Conflict, NotFound, build_duplicate_id_error
+from common.errors import Code, Conflict, NotFound, TooLarge, build_duplicate_id_error
 from common.ids import new_id
 from common.writing import insert
 from events import audit
@@ -87,6 +88,8 @@ def fork_board(
     changed = build_changed_text(copies[number], description, parameters, by=actor, person_id=actor.id)
     for field, value in changed.items():
         setattr(copies[number], field, value)
+    if changed and is_too_long(copies.values()):
+        raise TooLarge(TOO_LONG)
     done_again = [copy.agent_id for copy in copies.values() if copy.state == BoardTaskState.PENDING]
     board.estimate_micro = estimate_tasks(chat.workspace_id, done_again)
     results = [

@@ -508,6 +508,24 @@ def test_BRD20_the_texts_of_a_plan_and_of_a_changed_task_are_limited(boards):
     assert Board.objects.count() == 1
 
 
+def test_BRD20_the_texts_of_a_plan_are_limited_together_also_when_tasks_are_changed(boards):
+    """Every client that opens the chat loads them."""
+    alice, long = boards.team.alice, "x" * 19_000
+    board = boards.create(*(boards.plan(f"Find {number}") for number in range(1, 5)), max_at_once=4)
+    for number in (1, 2, 3):
+        fail(boards.run_of(board, number).id)
+    for number in (1, 2):
+        services.retry_task(alice, board.id, number, description=long, parameters={"text": long})
+    with pytest.raises(TooLarge):
+        services.retry_task(alice, board.id, 3, description=long, parameters={"text": long})
+    assert boards.list_states(board) == ["running", "running", "failed", "running"]
+    services.stop_board(alice, board.id)
+    with pytest.raises(TooLarge):
+        services.fork_board(alice, board.id, id=new_id(), number=3, description=long, parameters={"text": long})
+    assert (Board.objects.count(), boards.task(board, 3).description) == (1, "Find 3")
+    services.fork_board(alice, board.id, id=new_id(), number=3, description=long)
+
+
 def test_BRD20_a_task_is_tried_a_limited_number_of_times(boards):
     board = boards.create(boards.plan("Find dry days"), boards.plan("Add it up", boards.finance))
     fail(boards.run_of(board, 1).id)
