@@ -41,10 +41,11 @@ from events.rows import (
 )
 from llm.messages import ToolCall
 from llm.structured import InvalidAnswer, parse_json
-from runs.errors import LeaseLost
+from runs.errors import LeaseLost, RunNotAllowed
 from runs.kinds.base import finish_run
 from runs.kinds.chat import record_history
 from runs.models import NOT_ENDED, Run, RunState
+from runs.permissions import get_chat_of_run
 from runs.prepared_queries import LAST_TEXTS
 from runs.runtime.dispatch import dispatch_run
 from runs.runtime.messages import build_passed_on_answer
@@ -431,7 +432,7 @@ def _end_or_aggregate(loaded: LoadedBoard) -> None:
     succeeded = loaded.list_in_state(BoardTaskState.SUCCEEDED)
     if not succeeded:
         fail_board(loaded, BoardReason.NO_RESULTS, "No task brought a result.")
-    elif board.requires_aggregation:
+    elif board.requires_aggregation or not _may_pass_on(board):
         loaded.set(state=BoardState.AGGREGATING)
         if board.supervisor_run_id is not None:
             queue_supervisor(loaded)
@@ -454,6 +455,18 @@ def _read_whole_text(loaded: LoadedBoard, result: TaskResult) -> tuple[str, bool
     if message is None or result.follows_schema:
         return result.text, False
     return message.text, bool(message.payload.get("incomplete"))
+
+
+def _may_pass_on(board: Board) -> bool:
+    """Return whether the supervisor, if there is one, may answer. If it or its person has lost the right to post, which the tasks
+    need not have noticed, its run is queued, and fails when it is claimed."""
+    if board.supervisor_run is None:
+        return True
+    try:
+        get_chat_of_run(board.supervisor_run)
+    except RunNotAllowed:
+        return False
+    return True
 
 
 def _pass_on_answer(loaded: LoadedBoard, text: str, *, is_cut: bool) -> None:

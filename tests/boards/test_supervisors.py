@@ -212,6 +212,26 @@ def test_BRD4_RUN11_a_long_result_is_passed_on_whole_and_says_that_it_was_not_fi
     assert len(result.payload["text"]) == 16_000
 
 
+def test_BRD4_nothing_is_passed_on_for_a_person_who_has_left(environment, boards, supervisor):
+    """The board was paused when they left, and an editor resumes it."""
+    team = boards.team
+    environment.model.script(system="You are Weather.", text="Dry. @robin has to know.", first=0.3)
+    supervisor.script_plan(PLAN[0])
+    environment.post("@lead plan it", by=team.bob)
+    board = supervisor.get_board()
+    services.pause_board(team.alice, board.id)
+    environment.wait(lambda: boards.list_states(board) == ["succeeded"])
+    with transaction.atomic():
+        chats.remove_participant(team.alice, team.chat.id, team.bob.id)
+    services.resume_board(team.alice, board.id)
+    environment.submit_queued_runs()
+    board = boards.wait_until_ended(board)
+    assert (board.state, board.reason_code, boards.list_states(board)) == ("failed", "answer_failed", ["succeeded"])
+    assert (supervisor.get_run().state, supervisor.get_run().error_code) == ("failed", "rights_lost")
+    assert environment.list_answers(by=supervisor.agent) == []
+    assert not Run.objects.filter(agent=team.robin).exists()
+
+
 @pytest.mark.parametrize("is_passed_on", [True, False])
 def test_MSG11_a_result_that_is_passed_on_says_that_it_answers_the_earlier_text(
     environment, boards, supervisor, is_passed_on
