@@ -6,7 +6,7 @@ from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 JSON = "json"
@@ -82,6 +82,12 @@ def _check_id(value: object) -> None:
         raise ValueError("Input should be a UUID, with its hyphens")
 
 
+def _check_time(value: object) -> None:
+    # Pydantic also takes a number of seconds since 1970, as a number or a text.
+    if not (isinstance(value, str) and _TIME.fullmatch(value)):
+        raise ValueError("Input should be a time as 2026-01-31T09:00:00Z")
+
+
 def _check_query_number(value: str) -> None:
     if not _DIGITS.fullmatch(value):
         raise ValueError("Input should be a whole number")
@@ -93,27 +99,30 @@ def _check_query_boolean(value: str) -> None:
 
 
 _ID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt ].+")
 _DIGITS = re.compile(r"-?[0-9]+")
 _CHECKS: dict[tuple[str, type], Any] = {
     (JSON, float): _check_json_number,
     (JSON, bool): _check_json_boolean,
     (JSON, UUID): _check_id,
+    (JSON, AwareDatetime): _check_time,
     (QUERY, float): _check_query_number,
     (QUERY, bool): _check_query_boolean,
     (QUERY, UUID): _check_id,
+    (QUERY, AwareDatetime): _check_time,
 }
 
 
 @cache
 def _get_kinds_to_check(model: type[BaseModel]) -> dict[str, type]:
     """Return the fields whose values `_CHECKS` checks before Pydantic converts them, with the kind of each: `float` (also for
-    integers), `bool` or `UUID`."""
+    integers), `bool`, `UUID` or `AwareDatetime`."""
     kinds: dict[str, type] = {}
     for name, field in model.model_fields.items():
         found = _list_types(field.annotation) - {type(None), list}
         if found <= {int, float}:
             kinds[name] = float
-        elif found in ({bool}, {UUID}):
+        elif found in ({bool}, {UUID}, {AwareDatetime}):
             kinds[name] = found.pop()
     return kinds
 

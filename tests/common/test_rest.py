@@ -6,7 +6,7 @@ from typing import Self, cast
 from uuid import UUID
 
 import pytest
-from pydantic import BaseModel, model_validator
+from pydantic import AwareDatetime, BaseModel, model_validator
 
 from common.errors import Invalid
 from common.request_types import NO_NUL
@@ -42,6 +42,7 @@ class Example(Body):
     is_on: bool = False
     from_: int | None = None
     until: int | None = None
+    at: AwareDatetime | None = None
 
     @model_validator(mode="after")
     def _has_one(self) -> Self:
@@ -56,6 +57,9 @@ class Example(Body):
         ({"ids": ["x"]}, "ids.0: Input should be a UUID, with its hyphens"),
         ({"ids": [str(UUID(int=1)), UUID(int=2).hex]}, "ids.1: Input should be a UUID, with its hyphens"),
         ({"is_on": "true"}, "is_on: Input should be true or false"),
+        ({"at": 1764444444}, "at: Input should be a time as 2026-01-31T09:00:00Z"),
+        ({"at": "1764444444"}, "at: Input should be a time as 2026-01-31T09:00:00Z"),
+        ({"at": "2026-01-31T09:00:00"}, "at: Input should have timezone info"),
         ({"from_": 1, "until": 2}, "body: Give `from_` or `until`, not both."),
         ({"foo": 1}, "foo: Extra inputs are not permitted"),
     ],
