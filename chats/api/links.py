@@ -25,7 +25,7 @@ class Links(APIView):
     def get(self, request: Request, chat_id: UUID) -> HttpResponse:
         """List the valid invite links of a chat."""
         chat = get_chat_to_invite(request.user, chat_id)
-        return answer_page(request, chat.links.all(), by="-created_at")
+        return answer_page(request, ChatLink.objects.filter(chat=chat).valid(), by="-created_at")
 
     @extend_schema(operation_id="create_link", request=NewLinkBody, responses={201: LinkRow})
     def post(self, request: Request, chat_id: UUID) -> HttpResponse:

@@ -202,6 +202,9 @@ def test_a_person_who_may_remove_a_member_can_list_their_links(team):
     path = f"workspaces/{team.workspace.id}/members/{team.bob.id}/links"
     [row] = client_for(team, "alice").ok("GET", path)["results"]
     assert (row["id"], row["max_uses"], row["url"]) == (str(link.id), None, None)
+    listed = client_for(team, "alice").ok("GET", f"chats/{team.chat.id}/links")["results"]
+    assert str(link.id) in [row["id"] for row in listed]
+    assert str(ended.id) not in [row["id"] for row in listed]
 
 
 def test_max_uses_can_be_set_by_the_api(team):
