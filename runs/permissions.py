@@ -26,9 +26,14 @@ def get_run_for(actor: Actor, run_id: UUID, verb: ChatVerb, *, own: ChatVerb | N
         run = Run.objects.select_related("chat", "agent").filter(pk=run_id, chat__isnull=False).first()
         if run is None or run.chat_id is None:
             raise NotFound("There is no such run.")
-        needed = own if own and actor.id in (run.on_behalf_of_id, run.triggered_by_id) else verb
+        needed = own if own and is_own_run(actor, run) else verb
         get_chat_for(actor, run.chat_id, needed, lock=lock)
     return run
+
+
+def is_own_run(actor: Actor, run: Run) -> bool:
+    """Return whether a run works for the actor or was triggered by them."""
+    return actor.id in (run.on_behalf_of_id, run.triggered_by_id)
 
 
 def lock_chat_of_run(run: Run) -> Chat:

@@ -27,7 +27,7 @@ from runs.kinds.base import build_changes_after_end, build_run_update
 from runs.kinds.chat import build_closing_changes
 from runs.kinds.job import CHAT_SUMMARY, Job, JobInput
 from runs.models import NOT_ENDED, KindName, Run, RunOrigin, RunState
-from runs.permissions import get_run_for
+from runs.permissions import get_run_for, is_own_run
 from runs.runtime.answered_messages import replace_trigger
 from runs.runtime.dispatch import dispatch_before_commit, dispatch_next_run, dispatch_run
 from runs.runtime.history import list_run_ids_of_group
@@ -186,8 +186,7 @@ def _may_stop(change: MessageChange, run: Run) -> bool:
     """Return whether a deletion stops a run that has begun: the same run may answer other messages, for another person."""
     if not change.stop_runs:
         return False
-    is_own = change.actor.pk in (run.on_behalf_of_id, run.triggered_by_id)
-    return is_own or ChatVerb.STOP_ANY_RUN in compute_chat_verbs(change.chat)
+    return is_own_run(change.actor, run) or ChatVerb.STOP_ANY_RUN in compute_chat_verbs(change.chat)
 
 
 def _has_read(run: Run, message: Message) -> bool:
